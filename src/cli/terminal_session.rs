@@ -60,7 +60,7 @@ pub(super) fn hold<H: ShutdownGuard>(
     // Before any other thread starts, so that no thread is killed by a signal.
     let _watchman = SignalThread::start(move || _ = stopped.send(Msg::Stop))?;
     let output = Output::create()?;
-    let aside = streams::put_aside(&output.file)?;
+    let aside = streams::redirect_streams(&output.file)?;
     let term = Term::enter(aside.terminal()?, aside.terminal()?, &settings, std::env::var_os("TMUX").is_some())?;
     let size = term.size()?;
     listen(sender.clone())?;

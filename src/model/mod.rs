@@ -1,6 +1,7 @@
 //! The vocabulary shared by all layers: plain data about targets, events, stacks, counters and hosts.
 
 mod baseline;
+mod choices;
 mod counter;
 mod event;
 mod event_spec;
@@ -25,6 +26,7 @@ mod task;
 mod unit;
 
 pub use baseline::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineStack, BaselineWindow};
+pub use choices::{CgroupChoice, MachineChoice, ProcessChoice};
 pub use counter::{CounterDef, CounterId, CounterReading, Scope};
 pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
 pub use event_spec::{EventKind, EventSpec};
@@ -38,7 +40,7 @@ pub use meta::{Coverage, Meta, Note};
 pub use metric::MetricId;
 pub use metric_def::{Better, Computation, MetricDef, MetricSet, Readings, Role, Section, per_operation_text};
 pub use neighbour::{NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse};
-pub use ops::{OpsSpec, Reads};
+pub use ops::{NumberKind, OpsSpec};
 pub use plan::{CallGraph, Plan, Rate};
 pub use sources::{RecordCount, SampleSource, WaitSource};
 pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};

@@ -12,7 +12,7 @@ pub enum OpsSpec {
         /// A regular expression; its first capture group (or all of it) is the number.
         pattern: String,
         /// The meaning of the number.
-        reads: Reads,
+        reads: NumberKind,
     },
     /// Calls of a function, counted by the kernel.
     Uprobe {
@@ -59,7 +59,7 @@ pub enum OpsSpec {
 /// The meaning of a number in a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reads {
+pub enum NumberKind {
     /// The total so far.
     Total,
     /// Operations since the previous number.
@@ -88,12 +88,12 @@ impl OpsSpec {
     }
 }
 
-impl Reads {
+impl NumberKind {
     fn word(self) -> &'static str {
         match self {
-            Reads::Total => "totals",
-            Reads::Sum => "counts",
-            Reads::Rate => "rates",
+            NumberKind::Total => "totals",
+            NumberKind::Sum => "counts",
+            NumberKind::Rate => "rates",
         }
     }
 }
@@ -117,7 +117,7 @@ mod tests {
                 "ops{op=\"get\",x=\"1\"} at http://db:9090/metrics",
             ),
             (
-                OpsSpec::Output { pattern: "ops=(\\d+)".into(), reads: Reads::Rate },
+                OpsSpec::Output { pattern: "ops=(\\d+)".into(), reads: NumberKind::Rate },
                 "rates in the output by /ops=(\\d+)/",
             ),
             (OpsSpec::Uprobe { binary: "/opt/s".into(), symbol: "work".into() }, "calls of work in /opt/s"),

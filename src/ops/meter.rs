@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Time limit for a server to send a page of metrics.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 enum Source {
@@ -76,7 +76,7 @@ impl Source {
     fn read(&self, at: Nanos) -> Result<Vec<Raw>> {
         match self {
             Source::Http { authority, path, metric, labels } => {
-                let body = http::get(authority, path, PATIENCE);
+                let body = http::get(authority, path, TIMEOUT);
                 let counters =
                     body.and_then(|body| prometheus::counters(&String::from_utf8_lossy(&body), metric, labels));
                 counters.context(|| format!("cannot read operations from http://{authority}{path}"))

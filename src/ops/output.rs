@@ -4,7 +4,7 @@
 use super::number::first_number;
 use super::total::Total;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Reads;
+use crate::model::NumberKind;
 use crate::units::{Nanos, Ops};
 use regex::bytes::Regex;
 
@@ -24,7 +24,7 @@ pub enum Stream {
 #[derive(Debug)]
 pub struct Matcher {
     pattern: Regex,
-    reads: Reads,
+    reads: NumberKind,
     total: Total,
     /// One unfinished line for each stream.
     lines: [Line; 2],
@@ -55,7 +55,7 @@ impl Matcher {
     ///
     /// # Errors
     /// `Usage` for an invalid pattern.
-    pub fn new(text: &str, reads: Reads) -> Result<Matcher> {
+    pub fn new(text: &str, reads: NumberKind) -> Result<Matcher> {
         let lines = Default::default();
         Ok(Matcher { pattern: pattern(text)?, reads, total: Total::from_nothing(), lines, latest: None })
     }
@@ -105,9 +105,9 @@ impl Matcher {
             return;
         }
         match self.reads {
-            Reads::Total => self.total.read([(String::new(), last)]),
-            Reads::Sum => self.total.add(sum),
-            Reads::Rate => {
+            NumberKind::Total => self.total.read([(String::new(), last)]),
+            NumberKind::Sum => self.total.add(sum),
+            NumberKind::Rate => {
                 let since = self.latest.map_or(Nanos(0), |(before, _)| before);
                 self.total.add(last * (at - since).seconds());
             }
@@ -133,7 +133,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     /// One piece of output per second.
-    fn check(pattern: &str, reads: Reads, pieces: &[&str], expected: Option<(u64, u64)>) {
+    fn check(pattern: &str, reads: NumberKind, pieces: &[&str], expected: Option<(u64, u64)>) {
         let mut matcher = Matcher::new(pattern, reads).unwrap();
         let mut at = Nanos(0);
         for piece in pieces {
@@ -147,25 +147,25 @@ mod tests {
 
     #[test]
     fn numbers_become_totals_as_they_are_meant() {
-        check("ops ([0-9]+)", Reads::Total, &["ops 10\n", "ops 30\nops 25\n", "else\n"], Some((2, 55)));
-        check("ops (.*)", Reads::Total, &["\nops 1,234k\n"], Some((1, 1_234_000)));
-        check("[0-9]+ done", Reads::Sum, &["3 done, 4 done\n", "5 done\n"], Some((2, 12)));
-        check("rps=(\\S+)", Reads::Rate, &["rps=100\n", "-\n", "rps=2.5\n", "x"], Some((3, 105)));
-        check("ops ([0-9]+)", Reads::Total, &["nothing\n", "ops x\n"], None);
-        check("ops (-?[0-9]+)", Reads::Total, &["ops -5\n"], None);
-        check("ops 0*(0)", Reads::Sum, &["ops 0\n"], Some((1, 0)));
+        check("ops ([0-9]+)", NumberKind::Total, &["ops 10\n", "ops 30\nops 25\n", "else\n"], Some((2, 55)));
+        check("ops (.*)", NumberKind::Total, &["\nops 1,234k\n"], Some((1, 1_234_000)));
+        check("[0-9]+ done", NumberKind::Sum, &["3 done, 4 done\n", "5 done\n"], Some((2, 12)));
+        check("rps=(\\S+)", NumberKind::Rate, &["rps=100\n", "-\n", "rps=2.5\n", "x"], Some((3, 105)));
+        check("ops ([0-9]+)", NumberKind::Total, &["nothing\n", "ops x\n"], None);
+        check("ops (-?[0-9]+)", NumberKind::Total, &["ops -5\n"], None);
+        check("ops 0*(0)", NumberKind::Sum, &["ops 0\n"], Some((1, 0)));
     }
 
     #[test]
     fn lines_are_put_together_from_pieces_and_the_last_needs_no_end() {
-        check("ops ([0-9]+)", Reads::Total, &["op", "s 1", "2", "3"], Some((4, 123)));
-        check("ops ([0-9]+)$", Reads::Sum, &["ops 1\rops 2\rops 3\r\n"], Some((1, 6)));
-        check("^ops ([0-9]+)$", Reads::Sum, &["ops 1\r\nops 2\r\n", "\n\n"], Some((1, 3)));
+        check("ops ([0-9]+)", NumberKind::Total, &["op", "s 1", "2", "3"], Some((4, 123)));
+        check("ops ([0-9]+)$", NumberKind::Sum, &["ops 1\rops 2\rops 3\r\n"], Some((1, 6)));
+        check("^ops ([0-9]+)$", NumberKind::Sum, &["ops 1\r\nops 2\r\n", "\n\n"], Some((1, 3)));
     }
 
     #[test]
     fn the_two_streams_keep_their_lines_apart() {
-        let mut matcher = Matcher::new("^ops ([0-9]+)$", Reads::Sum).unwrap();
+        let mut matcher = Matcher::new("^ops ([0-9]+)$", NumberKind::Sum).unwrap();
         matcher.take(Stream::Out, b"ops 1", Nanos(1));
         matcher.take(Stream::Err, b"ops 20\nops ", Nanos(2));
         matcher.take(Stream::Out, b"0\n", Nanos(3));
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_and_endless_lines_do_no_harm() {
-        let mut matcher = Matcher::new("ops ([0-9]+)", Reads::Sum).unwrap();
+        let mut matcher = Matcher::new("ops ([0-9]+)", NumberKind::Sum).unwrap();
         matcher.take(Stream::Out, b"\xff\xfe\0ops 4\xff\n", Nanos(1));
         for _ in 0..64 {
             matcher.take(Stream::Out, &[b'x'; 4096], Nanos(2));

@@ -3,7 +3,7 @@
 use super::output::pattern;
 use super::prometheus::quoted;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{OpsSpec, Reads};
+use crate::model::{NumberKind, OpsSpec};
 use std::path::PathBuf;
 
 /// All forms, for error messages.
@@ -17,9 +17,9 @@ const FORMS: &str = "The forms are: regex:PATTERN, regex-sum:PATTERN, regex-rate
 pub fn parse(text: &str) -> Result<OpsSpec> {
     let (form, rest) = text.split_once(':').ok_or_else(|| wrong(text, "has no form").hint(FORMS))?;
     match form {
-        "regex" => output(rest, Reads::Total),
-        "regex-sum" => output(rest, Reads::Sum),
-        "regex-rate" => output(rest, Reads::Rate),
+        "regex" => output(rest, NumberKind::Total),
+        "regex-sum" => output(rest, NumberKind::Sum),
+        "regex-rate" => output(rest, NumberKind::Rate),
         "uprobe" => {
             let (binary, symbol) = pair(rest, last_single_colon(rest)).ok_or_else(|| {
                 wrong(text, "names no binary and function").hint("Write e.g. uprobe:/usr/bin/app:handle_request.")
@@ -62,7 +62,7 @@ fn last_single_colon(text: &str) -> Option<usize> {
     (0..bytes.len()).rev().find(|at| colon(*at) && !colon(at + 1) && !(*at > 0 && colon(at - 1)))
 }
 
-fn output(text: &str, reads: Reads) -> Result<OpsSpec> {
+fn output(text: &str, reads: NumberKind) -> Result<OpsSpec> {
     pattern(text)?;
     Ok(OpsSpec::Output { pattern: text.to_string(), reads })
 }
@@ -136,9 +136,9 @@ mod tests {
     fn every_form_is_read() {
         let output = |pattern: &str, reads| OpsSpec::Output { pattern: pattern.into(), reads };
         for (text, expected) in [
-            ("regex:ops ([0-9]+)", output("ops ([0-9]+)", Reads::Total)),
-            ("regex-sum:done: (\\d+)", output("done: (\\d+)", Reads::Sum)),
-            ("regex-rate:.", output(".", Reads::Rate)),
+            ("regex:ops ([0-9]+)", output("ops ([0-9]+)", NumberKind::Total)),
+            ("regex-sum:done: (\\d+)", output("done: (\\d+)", NumberKind::Sum)),
+            ("regex-rate:.", output(".", NumberKind::Rate)),
             ("uprobe:/opt/a:b/app:f", OpsSpec::Uprobe { binary: "/opt/a:b/app".into(), symbol: "f".into() }),
             ("uprobe:db:ns::A::get", OpsSpec::Uprobe { binary: "db".into(), symbol: "ns::A::get".into() }),
             (

@@ -5,7 +5,7 @@ use crate::units::Ops;
 use rustc_hash::FxHashMap;
 
 /// Sums of fractions may end just below a whole number; this is far above that error and far below one operation.
-const HAIR: f64 = 1e-6;
+const ROUNDING: f64 = 1e-6;
 
 /// One raw counter: its name among the source's counters, and its value.
 pub(super) type Raw = (String, f64);
@@ -59,7 +59,7 @@ impl Total {
 
     /// Whole operations so far.
     pub(super) fn ops(&self) -> Ops {
-        Ops(self.whole.saturating_add(u64::from(self.fraction + HAIR >= 1.0)))
+        Ops(self.whole.saturating_add(u64::from(self.fraction + ROUNDING >= 1.0)))
     }
 }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 const BACKLOG: usize = 256;
 
 /// Maximum wait for events before signals, the clock and finished names are polled.
-pub(super) const PATIENCE: Duration = Duration::from_millis(100);
+pub(super) const TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A running capture.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(super) enum Next {
 
 /// The final data of a capture.
 #[derive(Debug)]
-pub(super) struct LastWord {
+pub(super) struct CaptureEnd {
     /// Late names and operation totals.
     pub late: Vec<Event>,
     /// Notes collected during the capture.
@@ -104,7 +104,7 @@ impl Flow {
 
     /// The next events. Waits only for a short time.
     pub(super) fn next(&self) -> Next {
-        match self.batches.recv_timeout(PATIENCE) {
+        match self.batches.recv_timeout(TIMEOUT) {
             Ok(batch) => {
                 self.namer.ask(&batch);
                 self.counting.follow(&batch);
@@ -132,7 +132,7 @@ impl Flow {
     }
 
     /// Joins the threads, which have finished their work.
-    pub(super) fn finish(self) -> Result<LastWord> {
+    pub(super) fn finish(self) -> Result<CaptureEnd> {
         let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
         let (names, mut notes) = self.namer.finish();
         self.counting.finish();
@@ -144,6 +144,6 @@ impl Flow {
             late.extend(totals);
             notes.extend(said);
         }
-        Ok(LastWord { late, notes, ended })
+        Ok(CaptureEnd { late, notes, ended })
     }
 }

@@ -1,16 +1,15 @@
 //! A live capture: opened, then either recorded on the caller's thread or handed to a live session.
 //! The drain thread never waits for a reader: events that cannot be delivered in time are counted as lost.
 
-use super::capture_stats::CaptureStats;
 use super::flow::Flow;
 use super::operations::{self, Operations};
-use super::recorder::Recorder;
-use crate::collect::neighbours::Places;
-use crate::collect::probe::Probe;
+use super::recorder::{Outcome, Recorder};
+use crate::collect::canaries::CanaryThread;
+use crate::collect::neighbours::NeighbourSources;
 use crate::collect::readings::{Readings, Sources};
-use crate::collect::sampler::{EndReason, Sampler};
+use crate::collect::sampler::Sampler;
 use crate::collect::{catalog, host, target};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{Definition, Event, Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
 use crate::sys::clock::{self, Clock};
@@ -31,21 +30,6 @@ pub struct Live {
     fetch: bool,
 }
 
-/// The result of a finished capture.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The session's final metadata.
-    pub meta: Meta,
-    /// Totals of the capture.
-    pub capture_stats: CaptureStats,
-    /// Size of the recording on disk, bytes; 0 if it could not be finished.
-    pub bytes: u64,
-    /// Why the recording on disk is incomplete, if it is.
-    pub write_failure: Option<Error>,
-    /// Why the capture ended.
-    pub reason: EndReason,
-}
-
 impl Live {
     /// Opens all events on the target, paused. A command is started but held before its first instruction. The
     /// recording also gets `notes`. With `fetch`, missing debug information is requested from debuginfod. From here on,
@@ -59,13 +43,13 @@ impl Live {
         let clock = Clock::start();
         operations::check(&plan)?;
         let mut sampler = Sampler::open(&plan, &clock)?;
-        let operations = Operations::open(&plan, sampler.take_printed(), clock)?;
+        let operations = Operations::open(&plan, sampler.take_command_output(), clock)?;
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;
         if plan.neighbours {
-            readings.watch_neighbours(Places::live()?)?;
+            readings.watch_neighbours(NeighbourSources::live()?)?;
         }
         if plan.probe {
-            readings.watch_probe(Probe::start(ProcFs::new("/proc"), &SysFs::new("/sys"))?);
+            readings.watch_canaries(CanaryThread::start(ProcFs::new("/proc"), &SysFs::new("/sys"))?);
         }
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());

@@ -2,8 +2,8 @@
 //! the session's length. A disk failure does not affect the target: it is reported at the end.
 
 use super::capture_stats::CaptureStats;
-use super::flow::{Flow, LastWord, Next};
-use super::live::Outcome;
+use super::flow::{CaptureEnd, Flow, Next};
+use crate::collect::sampler::EndReason;
 use crate::error::Error;
 use crate::model::{Event, Meta};
 use crate::store::Writer;
@@ -14,6 +14,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Flush interval of the buffer: the most that a killed recording loses.
 const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
+
+/// The result of a finished capture.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The session's final metadata.
+    pub meta: Meta,
+    /// Totals of the capture.
+    pub capture_stats: CaptureStats,
+    /// Size of the recording on disk, bytes; 0 if it could not be finished.
+    pub bytes: u64,
+    /// Why the recording on disk is incomplete, if it is.
+    pub write_failure: Option<Error>,
+    /// Why the capture ended.
+    pub reason: EndReason,
+}
 
 /// Records a session.
 #[derive(Debug)]
@@ -56,9 +71,9 @@ impl Recorder {
     }
 
     /// Writes the last names, flushes, and writes the final metadata.
-    pub(super) fn finish(mut self, last: &LastWord) -> Outcome {
+    pub(super) fn finish(mut self, last: &CaptureEnd) -> Outcome {
         self.keep(&last.late);
-        last_word(&mut self.meta, last);
+        add_capture_end(&mut self.meta, last);
         let bytes = self.writer.finish(&self.meta).unwrap_or_else(|error| {
             self.failure.get_or_insert(error);
             0
@@ -98,7 +113,7 @@ impl Recorder {
 }
 
 /// Adds the metadata that is known only at the end of a capture.
-pub(super) fn last_word(meta: &mut Meta, last: &LastWord) {
+pub(super) fn add_capture_end(meta: &mut Meta, last: &CaptureEnd) {
     meta.notes.extend(last.notes.iter().cloned());
     meta.duration_ns = Some(last.ended.at.0);
     meta.exit_status = last.ended.exit_status;

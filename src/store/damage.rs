@@ -1,7 +1,7 @@
 //! Describes the damage of a recording, so that its reader knows what the numbers lack.
 
 use super::part::{BASELINE, META, Part};
-use super::repair::Mended;
+use super::repair::RepairStats;
 use std::fmt;
 
 /// A defect of a recording.
@@ -48,18 +48,18 @@ impl Damage {
     }
 
     /// One entry for each kind of repair that was needed.
-    pub(super) fn mended(mended: &Mended) -> Vec<Damage> {
+    pub(super) fn repair_stats(repair_stats: &RepairStats) -> Vec<Damage> {
         let entry = |count: u64, table: &str, problem: &str| {
             let problem = format!("{count} {problem}");
             (count > 0).then(|| Damage { file: table.to_string(), problem, lost: lost_with(table).into() })
         };
         [
-            entry(mended.counters, "counters", "counters are not defined any more"),
-            entry(mended.modules, "mappings", "modules are not defined any more"),
-            entry(mended.frames, "frames", "frames are not defined any more"),
-            entry(mended.stacks, "stacks", "stacks are not defined any more"),
-            entry(mended.without_stack, "stacks", "samples or spans refer to a stack that is lost"),
-            entry(mended.refused, "definitions", "definitions have an impossible number and were left out"),
+            entry(repair_stats.counters, "counters", "counters are not defined any more"),
+            entry(repair_stats.modules, "mappings", "modules are not defined any more"),
+            entry(repair_stats.frames, "frames", "frames are not defined any more"),
+            entry(repair_stats.stacks, "stacks", "stacks are not defined any more"),
+            entry(repair_stats.without_stack, "stacks", "samples or spans refer to a stack that is lost"),
+            entry(repair_stats.refused, "definitions", "definitions have an impossible number and were left out"),
         ]
         .into_iter()
         .flatten()

@@ -7,11 +7,11 @@
 //! - a part refers only to equal or earlier parts of other tables, because definitions are written first;
 //! - no row counts twice, because a merged part names the range of parts it replaces.
 
-mod about;
 pub mod baseline;
 mod buffer;
 mod damage;
 mod folder;
+mod meta_file;
 mod name;
 mod part;
 pub(crate) mod perfdata;

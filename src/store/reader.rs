@@ -1,9 +1,9 @@
 //! Reads a recording back as the event stream it was written from, even if files in it are damaged.
 //! The recording stays unchanged, and unreadable parts are reported as damage, not as errors.
 
-use super::about::{self, About};
 use super::damage::Damage;
 use super::folder::{Entry, Folder};
+use super::meta_file::{self, MetaFile};
 use super::part::{META, Part, Selection, select, temp_target};
 use super::repair::Repair;
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 #[derive(Debug)]
 pub struct Recording {
     folder: Folder,
-    about: About,
+    meta_file: MetaFile,
     parts: Vec<Part>,
     /// Damage visible in the directory listing.
     visible: Vec<Damage>,
@@ -39,10 +39,10 @@ impl Recording {
     pub fn open(dir: &Path) -> Result<Recording> {
         let path = locate(dir)?;
         let folder = Folder::open(&path);
-        let about = about::parse(&folder.read(META, MAX_FILE_BYTES)?)
+        let meta_file = meta_file::parse(&folder.read(META, MAX_FILE_BYTES)?)
             .map_err(|error| error.context(format!("cannot open {}", path.display())))?;
         let (parts, visible) = survey(&folder.list()?);
-        Ok(Recording { folder, about, parts, visible, damage: OnceLock::new() })
+        Ok(Recording { folder, meta_file, parts, visible, damage: OnceLock::new() })
     }
 
     /// The path.
@@ -54,13 +54,13 @@ impl Recording {
     /// The recording's metadata.
     #[must_use]
     pub fn meta(&self) -> &Meta {
-        &self.about.meta
+        &self.meta_file.meta
     }
 
     /// Whether the recorder finished; if not, up to one flush interval is missing at the end.
     #[must_use]
     pub fn finished(&self) -> bool {
-        self.about.rows.is_some()
+        self.meta_file.rows.is_some()
     }
 
     /// All damage; empty for an intact recording. Reads every part unless that has been done.
@@ -77,9 +77,9 @@ impl Recording {
     /// The whole recording as a profile; its notes report damage and a missing end.
     #[must_use]
     pub fn profile(&self) -> crate::model::profile::Profile {
-        let mut builder = ProfileBuilder::new(self.about.meta.clone());
+        let mut builder = ProfileBuilder::new(self.meta_file.meta.clone());
         self.events(&mut |event| builder.apply(event));
-        let mut meta = self.about.meta.clone();
+        let mut meta = self.meta_file.meta.clone();
         let note = |topic: &str, text: String| Note { topic: topic.into(), text, fix: None };
         meta.notes.extend(self.damage().iter().map(|damage| note("recording-damaged", damage.to_string())));
         if !self.finished() {
@@ -111,7 +111,7 @@ impl Recording {
         self.table(&mut damage, &mut |lost: Lost| repair.pass(Event::Lost(lost)));
         self.table(&mut damage, &mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
         self.table(&mut damage, &mut |mark: Mark| repair.pass(Event::Mark(mark)));
-        damage.extend(Damage::mended(&repair.mended()));
+        damage.extend(Damage::repair_stats(&repair.repair_stats()));
         damage
     }
 
@@ -127,7 +127,7 @@ impl Recording {
                 Err(error) => damage.push(Damage::of_part(*part, error.to_string())),
             }
         }
-        let expected = self.about.rows.as_ref().and_then(|rows| rows.get(R::TABLE)).copied().unwrap_or(rows);
+        let expected = self.meta_file.rows.as_ref().and_then(|rows| rows.get(R::TABLE)).copied().unwrap_or(rows);
         if rows != expected {
             damage.push(Damage::rows(R::TABLE, rows, expected));
         }

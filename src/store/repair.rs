@@ -14,7 +14,7 @@ const MAX_STAND_INS: u32 = 1 << 20;
 
 /// Repairs made, by table.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Mended {
+pub(super) struct RepairStats {
     /// Stand-ins for counters, mappings, frames and stacks.
     pub counters: u64,
     pub modules: u64,
@@ -36,17 +36,17 @@ pub(super) struct Repair<'a> {
     stand_ins: u32,
     /// The frame of all stand-in stacks, once there is one.
     lost_frame: Option<FrameId>,
-    mended: Mended,
+    repair_stats: RepairStats,
 }
 
 impl<'a> Repair<'a> {
     pub fn new(emit: &'a mut dyn FnMut(Event)) -> Self {
-        let mended = Mended::default();
-        Repair { emit, counters: 0, modules: 0, frames: 0, stacks: 0, stand_ins: 0, lost_frame: None, mended }
+        let repair_stats = RepairStats::default();
+        Repair { emit, counters: 0, modules: 0, frames: 0, stacks: 0, stand_ins: 0, lost_frame: None, repair_stats }
     }
 
-    pub fn mended(self) -> Mended {
-        self.mended
+    pub fn repair_stats(self) -> RepairStats {
+        self.repair_stats
     }
 
     /// Passes on an event without an id to check.
@@ -57,7 +57,7 @@ impl<'a> Repair<'a> {
     pub fn counter(&mut self, def: CounterDef) {
         let id = u32::from(def.id.0);
         if id < self.counters || !self.affords(self.counters, id) {
-            self.mended.refused += 1;
+            self.repair_stats.refused += 1;
             return;
         }
         for missing in self.counters..id {
@@ -65,7 +65,7 @@ impl<'a> Repair<'a> {
             let name = format!("{LOST}-{missing}");
             self.define(Definition::Counter(CounterDef { id: stand_in, name, unit: Unit::Count, group: None }));
         }
-        self.mended.counters += u64::from(id - self.counters);
+        self.repair_stats.counters += u64::from(id - self.counters);
         self.counters = id + 1;
         self.define(Definition::Counter(def));
     }
@@ -75,14 +75,14 @@ impl<'a> Repair<'a> {
         let id = def.id.0;
         if id >= self.modules {
             if !self.affords(self.modules, id) {
-                self.mended.refused += 1;
+                self.repair_stats.refused += 1;
                 return;
             }
             for missing in self.modules..id {
                 let (id, path) = (ModuleId(missing), LOST.to_string());
                 self.define(Definition::Module(ModuleDef { id, kind: ModuleKind::File, path, build_id: None, pid: 0 }));
             }
-            self.mended.modules += u64::from(id - self.modules);
+            self.repair_stats.modules += u64::from(id - self.modules);
             self.modules = id + 1;
         }
         self.define(Definition::Module(def));
@@ -91,13 +91,13 @@ impl<'a> Repair<'a> {
     pub fn frame(&mut self, def: FrameDef) {
         let id = def.id.0;
         if id < self.frames || !self.affords(self.frames, id) {
-            self.mended.refused += 1;
+            self.repair_stats.refused += 1;
             return;
         }
         for missing in self.frames..id {
             self.lost_frame_at(FrameId(missing));
         }
-        self.mended.frames += u64::from(id - self.frames);
+        self.repair_stats.frames += u64::from(id - self.frames);
         self.frames = id + 1;
         let module = def.module.filter(|module| module.0 < self.modules);
         self.define(Definition::Frame(FrameDef { module, ..def }));
@@ -107,21 +107,21 @@ impl<'a> Repair<'a> {
         if frame.0 < self.frames {
             self.define(Definition::Names { frame, symbols });
         } else {
-            self.mended.refused += 1;
+            self.repair_stats.refused += 1;
         }
     }
 
     pub fn stack(&mut self, def: StackDef) {
         let id = def.id.0;
         if id < self.stacks || !self.affords(self.stacks, id) {
-            self.mended.refused += 1;
+            self.repair_stats.refused += 1;
             return;
         }
         for missing in self.stacks..id {
             let frame = self.lost_frame();
             self.define(Definition::Stack(StackDef { id: StackId(missing), parent: None, frame }));
         }
-        self.mended.stacks += u64::from(id - self.stacks);
+        self.repair_stats.stacks += u64::from(id - self.stacks);
         self.stacks = id + 1;
         let frame = if def.frame.0 < self.frames { def.frame } else { self.lost_frame() };
         let parent = def.parent.filter(|parent| parent.0 < id);
@@ -142,7 +142,7 @@ impl<'a> Repair<'a> {
         if stack.is_some_and(|id| id.0 >= self.stacks) {
             *stack = None;
             *end = StackEnd::Broken;
-            self.mended.without_stack += 1;
+            self.repair_stats.without_stack += 1;
         }
     }
 

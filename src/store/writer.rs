@@ -2,9 +2,9 @@
 //! The caller decides when to flush.
 
 use super::FORMAT;
-use super::about::{self, About};
 use super::buffer::{Buffer, Spool};
 use super::folder::Folder;
+use super::meta_file::{self, MetaFile};
 use super::rows::{NamesDef, OpsTotal, Window};
 use crate::error::Result;
 use crate::model::{
@@ -91,8 +91,8 @@ impl Writer {
     pub fn create(dir: &Path, meta: &Meta, overwrite: bool) -> Result<Writer> {
         let folder = Folder::create(dir, overwrite)?;
         let writer = Writer { folder, tables: Tables::default() };
-        let about = About { meta: Meta { format: FORMAT, ..meta.clone() }, rows: None };
-        match writer.describe(&about) {
+        let meta_file = MetaFile { meta: Meta { format: FORMAT, ..meta.clone() }, rows: None };
+        match writer.describe(&meta_file) {
             Ok(()) => Ok(writer),
             Err(error) => {
                 writer.folder.remove_if_empty();
@@ -157,8 +157,8 @@ impl Writer {
     pub fn finish(mut self, meta: &Meta) -> Result<u64> {
         let flushed = self.flush();
         let rows = self.tables.each().map(|table| (table.table().to_string(), table.stored())).collect();
-        let about = About { meta: Meta { format: FORMAT, ..meta.clone() }, rows: Some(rows) };
-        let described = self.describe(&about);
+        let meta_file = MetaFile { meta: Meta { format: FORMAT, ..meta.clone() }, rows: Some(rows) };
+        let described = self.describe(&meta_file);
         flushed.and(described)?;
         for table in self.tables.each() {
             // As in `flush`: without room to merge, nothing is lost.
@@ -168,8 +168,8 @@ impl Writer {
         self.folder.size()
     }
 
-    fn describe(&self, about: &About) -> Result<()> {
-        let bytes = about::to_json(about)?;
+    fn describe(&self, meta_file: &MetaFile) -> Result<()> {
+        let bytes = meta_file::to_json(meta_file)?;
         self.folder.place(super::part::META, &bytes)?;
         self.folder.sync()
     }

@@ -11,7 +11,7 @@ use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
 use crate::session::{self, EndReason, Live, Outcome};
 use crate::store::Writer;
 use crate::sys::signals::{Signal, Signals};
-use crate::sys::terminal::put_aside;
+use crate::sys::terminal::redirect_streams;
 use crate::sys::{affinity, spawn};
 use crate::units::Nanos;
 use std::fs::File;
@@ -166,7 +166,7 @@ impl Sweep {
         // The output of many commands would clutter the progress lines, so each goes to its own file.
         let output = self.recording(run)?.with_extension("out");
         let file = File::create(&output).context(|| format!("cannot create {}", output.display()))?;
-        let _aside = put_aside(&file)?;
+        let _aside = redirect_streams(&file)?;
         let cpus = format_cpu_list(&run.cpus);
         let filled = |text: &String| fill(text, run.n, &cpus);
         shell("--prepare", recipe.prepare.as_ref().map(filled))?;

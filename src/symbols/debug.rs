@@ -2,16 +2,16 @@
 //! Sections may be compressed, and parts may be in a supplementary file.
 
 use super::demangle::demangle;
-use super::elf;
+use crate::error::{Context, Result};
 use crate::model::{Bytes, Symbol};
-use addr2line::Context;
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
 use object::{CompressionFormat, Object, ObjectSection};
 use rustc_hash::FxHashMap;
+use std::io;
 use std::ops::Range;
 
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
-type Lookup<'a> = Context<Reader<'a>>;
+type Lookup<'a> = addr2line::Context<Reader<'a>>;
 
 /// The location of a section's bytes.
 enum Data {
@@ -29,7 +29,7 @@ struct Sections {
 
 impl Sections {
     fn read(bytes: &Bytes) -> Option<Sections> {
-        let file = elf::open(bytes).ok()?;
+        let file = open(bytes).ok()?;
         let mut found = FxHashMap::default();
         for section in file.sections() {
             let Some(name) = section.name().ok().filter(|name| name.starts_with(".debug_")) else { continue };
@@ -80,7 +80,7 @@ impl Debug {
             if let Some(extra) = supplement.as_ref().and_then(Sections::dwarf) {
                 dwarf.set_sup(extra);
             }
-            Context::from_dwarf(dwarf).map_err(drop)
+            addr2line::Context::from_dwarf(dwarf).map_err(drop)
         })
         .ok()
         .map(Debug)
@@ -110,4 +110,11 @@ fn frames(context: &Lookup<'_>, address: u64) -> Option<Vec<Symbol>> {
         outermost.inlined = false;
     }
     Some(symbols)
+}
+
+/// Parses the image's headers again, which is cheaper than storing a borrow of the bytes next to the bytes.
+pub(super) fn open(bytes: &Bytes) -> Result<object::File<'_>> {
+    object::File::parse((**bytes).as_ref())
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        .context(|| "cannot read the ELF headers")
 }

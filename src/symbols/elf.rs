@@ -1,15 +1,14 @@
 //! Resolves names within one ELF image: from its debug information, else its symbols, else its functions' bounds.
 //! `locate` finds separate debug files and attaches them.
 
-use super::debug::Debug;
+use super::debug::{Debug, open};
 use super::demangle::demangle;
 use super::fde::{self, Section};
-use crate::error::{Context, Result};
+use crate::error::Result;
 use crate::model::{BuildId, Bytes, Symbol};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::io;
 use std::ops::Range;
 
 /// A function by its address in the image. `name` is the mangled name, demangled on lookup.
@@ -165,11 +164,4 @@ fn close_unsized(functions: &mut [Function]) {
 fn is_ifunc(symbol: &object::Symbol<'_, '_>) -> bool {
     let object::SymbolFlags::Elf { st_info, .. } = symbol.flags() else { return false };
     st_info.st_type() == object::elf::STT_GNU_IFUNC
-}
-
-/// Parses the image's headers again, which is cheaper than storing a borrow of the bytes next to the bytes.
-pub(super) fn open(bytes: &Bytes) -> Result<object::File<'_>> {
-    object::File::parse((**bytes).as_ref())
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-        .context(|| "cannot read the ELF headers")
 }

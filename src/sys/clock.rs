@@ -66,6 +66,9 @@ pub fn process_cpu() -> Nanos {
     Nanos(read(ClockId::ProcessCPUTime))
 }
 
+/// Reads a process's CPU time; a fake proc tree has none.
+pub type CpuClock = fn(u32) -> Option<Nanos>;
+
 /// CPU time another process has used since its start, in nanoseconds, including threads that have ended. The time of a
 /// running thread since the last scheduler tick is added at that tick. `None` when the process is gone.
 /// Needs no privilege, and costs the kernel a walk over the threads (30 ns each).

@@ -2,7 +2,7 @@
 //! Its standard streams stay untouched unless the caller asks to read them, and no waiting child is left behind.
 
 use super::signals::watched;
-use super::tee::Printed;
+use super::tee::CommandOutput;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -37,11 +37,11 @@ pub fn start(argv: &[String]) -> Result<Started> {
 ///
 /// # Errors
 /// As [`start`].
-pub fn start_read(argv: &[String]) -> Result<(Started, Printed)> {
+pub fn start_read(argv: &[String]) -> Result<(Started, CommandOutput)> {
     let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from).context(|| "cannot make a pipe");
     let (out, err) = (pipe()?, pipe()?);
     let started = begin(argv, Some([out.1.as_fd(), err.1.as_fd()]))?;
-    Ok((started, Printed::new([out.0, err.0])))
+    Ok((started, CommandOutput::new([out.0, err.0])))
 }
 
 fn begin(argv: &[String], streams: Option<[BorrowedFd<'_>; 2]>) -> Result<Started> {

@@ -9,13 +9,13 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// The output pipes of a command: stream 0 is its standard output, stream 1 its standard error.
 #[derive(Debug)]
-pub struct Printed {
+pub struct CommandOutput {
     streams: [Option<OwnedFd>; 2],
 }
 
-impl Printed {
-    pub(super) fn new(streams: [OwnedFd; 2]) -> Printed {
-        Printed { streams: streams.map(Some) }
+impl CommandOutput {
+    pub(super) fn new(streams: [OwnedFd; 2]) -> CommandOutput {
+        CommandOutput { streams: streams.map(Some) }
     }
 
     /// Waits at most `patience` for output and passes it to `take` with the stream's number; at the end of a stream it
@@ -57,18 +57,18 @@ impl Printed {
 
 /// Where this process prints: stream 0 is its standard output, stream 1 its standard error.
 #[derive(Debug)]
-pub struct Onward {
+pub struct OutputStreams {
     streams: [File; 2],
 }
 
-impl Onward {
+impl OutputStreams {
     /// Copies the current standard streams.
     ///
     /// # Errors
     /// No descriptor is left.
-    pub fn open() -> Result<Onward> {
+    pub fn open() -> Result<OutputStreams> {
         let [out, err] = super::terminal::outputs().context(|| "cannot copy the standard streams")?;
-        Ok(Onward { streams: [File::from(out), File::from(err)] })
+        Ok(OutputStreams { streams: [File::from(out), File::from(err)] })
     }
 
     /// Writes all bytes, however slow the reader is.
@@ -106,7 +106,7 @@ mod tests {
     fn bytes_come_by_stream_until_both_have_ended() {
         let [(out, to_out), (err, to_err)] =
             [pipe_with(PipeFlags::CLOEXEC).unwrap(), pipe_with(PipeFlags::CLOEXEC).unwrap()];
-        let mut printed = Printed::new([out, err]);
+        let mut printed = CommandOutput::new([out, err]);
         assert!(!printed.read(Nanos(0), &mut |_, _| panic!("nothing was printed")));
         rustix::io::write(&to_err, b"e\0\xff").unwrap();
         let mut seen = Vec::new();
@@ -125,16 +125,16 @@ mod tests {
         let (from, to) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap();
         rustix::io::ioctl_fionbio(&from, false).unwrap();
         let null = File::options().write(true).open("/dev/null").unwrap();
-        let mut onward = Onward { streams: [File::from(to), null] };
+        let mut passed_on = OutputStreams { streams: [File::from(to), null] };
         let written = vec![b'x'; 300_000];
         let reader = std::thread::spawn(move || {
             let mut all = vec![0; 300_000];
             File::from(from).read_exact(&mut all).unwrap();
             all
         });
-        onward.write(0, &written).unwrap();
-        onward.write(1, &written).unwrap();
+        passed_on.write(0, &written).unwrap();
+        passed_on.write(1, &written).unwrap();
         assert_eq!(reader.join().unwrap(), written);
-        assert_eq!(onward.write(0, b"more").unwrap_err().kind(), ErrorKind::BrokenPipe);
+        assert_eq!(passed_on.write(0, b"more").unwrap_err().kind(), ErrorKind::BrokenPipe);
     }
 }

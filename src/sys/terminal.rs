@@ -62,7 +62,7 @@ pub fn takes_more(fd: impl AsFd, milliseconds: u32) -> bool {
 /// This process's standard streams while they are redirected, also for programs it starts: input is empty, and output
 /// goes to a file. Dropping it restores the streams.
 #[derive(Debug)]
-pub struct Aside {
+pub struct RedirectedStreams {
     streams: [OwnedFd; 3],
 }
 
@@ -70,20 +70,21 @@ pub struct Aside {
 ///
 /// # Errors
 /// No descriptor is left.
-pub fn put_aside(output: &File) -> Result<Aside> {
-    let keep = || -> std::io::Result<Aside> {
+pub fn redirect_streams(output: &File) -> Result<RedirectedStreams> {
+    let keep = || -> std::io::Result<RedirectedStreams> {
         let copy = |fd: std::os::fd::BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 3);
         let (stdin, stdout, stderr) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
-        let aside = Aside { streams: [copy(stdin.as_fd())?, copy(stdout.as_fd())?, copy(stderr.as_fd())?] };
+        let redirected =
+            RedirectedStreams { streams: [copy(stdin.as_fd())?, copy(stdout.as_fd())?, copy(stderr.as_fd())?] };
         rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
         rustix::stdio::dup2_stdout(output)?;
         rustix::stdio::dup2_stderr(output)?;
-        Ok(aside)
+        Ok(redirected)
     };
     keep().context(|| "cannot put the standard streams aside")
 }
 
-impl Aside {
+impl RedirectedStreams {
     /// The terminal behind the original standard output, to draw on.
     ///
     /// # Errors
@@ -94,7 +95,7 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for RedirectedStreams {
     fn drop(&mut self) {
         let [stdin, stdout, stderr] = &self.streams;
         // The descriptors are open, so this cannot fail, and at exit there is nobody to report to.

@@ -8,8 +8,8 @@ use crate::analysis::sweep::{
 };
 use crate::analysis::{Axis, Cause, CodeKind, Totals};
 use crate::model::{
-    CpuTopology, HostFacts, Measure, Note, OpsSpec, Placement, Reads, Region, RunMeta, RunState, SweepMeta, Unit, Why,
-    Width,
+    CpuTopology, HostFacts, Measure, Note, NumberKind, OpsSpec, Placement, Region, RunMeta, RunState, SweepMeta, Unit,
+    Why, Width,
 };
 
 /// Names that a page, a terminal or a spreadsheet must not obey.
@@ -49,7 +49,7 @@ pub fn meta(machine: Machine) -> SweepMeta {
         repeats: 3,
         seed: 42,
         placement: Placement::Cores,
-        ops: Some(OpsSpec::Output { pattern: "ops: ([0-9]+)".to_string(), reads: Reads::Total }),
+        ops: Some(OpsSpec::Output { pattern: "ops: ([0-9]+)".to_string(), reads: NumberKind::Total }),
         duration: None,
         leave_out: Default::default(),
         started_unix_ns: 1_700_000_000_000_000_000,

@@ -3,7 +3,7 @@
 
 use super::super::args::{CaptureArgs, TargetArgs, TopArgs};
 use super::super::{baseline, capture};
-use super::usual::Usual;
+use super::usual::AttachedBaseline;
 use crate::error::Result;
 use crate::model::profile::Profile;
 use crate::session::{self, Limit, Live, LiveAssessor, LiveSession, News};
@@ -31,7 +31,7 @@ pub(super) struct Opened {
     pub live_session: LiveSession,
     pub baseline: Option<Arc<Profile>>,
     /// The baseline and the session's comparison with it, if there is one.
-    pub usual: Option<Arc<Usual>>,
+    pub usual: Option<Arc<AttachedBaseline>>,
     pub live: bool,
     /// The path if the whole session is being recorded.
     pub recorded: Option<PathBuf>,
@@ -66,7 +66,7 @@ impl Opening {
             if self.no_inline {
                 profile.drop_inlined();
             }
-            let usual = Usual::of_recording(&path, usual, &profile)?.map(Arc::new);
+            let usual = AttachedBaseline::of_recording(&path, usual, &profile)?.map(Arc::new);
             let live_session = LiveSession::replay(profile, tell)?;
             return Ok(Opened { live_session, baseline: compared, usual, live: false, recorded: None });
         }
@@ -78,7 +78,7 @@ impl Opening {
             request.neighbours = true;
             notes.extend_from_slice(&fitted.notes);
         }
-        let usual = fitted.map(|fitted| Arc::new(Usual::of_session(fitted)));
+        let usual = fitted.map(|fitted| Arc::new(AttachedBaseline::of_session(fitted)));
         let live = Live::open(request, notes, self.capture.debuginfod)?;
         let recorded = self.output.as_deref().map(store::path);
         let writer = recorded.as_deref().map(|path| Writer::create(path, live.meta(), self.force)).transpose()?;

@@ -14,29 +14,29 @@ use std::sync::Arc;
 
 /// A baseline with its comparison.
 #[derive(Debug)]
-pub(super) struct Usual {
+pub(super) struct AttachedBaseline {
     pub baseline: Arc<Baseline>,
     head: BaselineSummary,
     /// The comparison of a recording, computed once because a recording does not change.
     recorded: Option<BaselineComparisonView>,
 }
 
-impl Usual {
+impl AttachedBaseline {
     /// For a capture that is about to begin.
-    pub fn of_session(fitted: Fitted) -> Usual {
+    pub fn of_session(fitted: Fitted) -> AttachedBaseline {
         let head = BaselineSummary::of(Levels::of(&fitted.baseline).strength, fitted.stale);
-        Usual { baseline: Arc::new(fitted.baseline), head, recorded: None }
+        AttachedBaseline { baseline: Arc::new(fitted.baseline), head, recorded: None }
     }
 
     /// For a recording: with the baseline at `path`, else with the one within the recording, if any.
-    pub fn of_recording(recording: &Path, path: Option<&Path>, profile: &Profile) -> Result<Option<Usual>> {
+    pub fn of_recording(recording: &Path, path: Option<&Path>, profile: &Profile) -> Result<Option<AttachedBaseline>> {
         let found = match path {
             Some(path) => Some(store::baseline::read(path)?),
             None => store::baseline::read_within(recording)?,
         };
         Ok(found.map(|baseline| {
             let view = BaselineComparisonView::build(profile, &baseline);
-            Usual { baseline: Arc::new(baseline), head: view.baseline.clone(), recorded: Some(view) }
+            AttachedBaseline { baseline: Arc::new(baseline), head: view.baseline.clone(), recorded: Some(view) }
         }))
     }
 

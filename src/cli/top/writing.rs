@@ -1,7 +1,7 @@
 //! Writes files on request: a recording of the history, or an image of the flame graph. Keeps existing files.
 
 use super::super::plan;
-use super::usual::Usual;
+use super::usual::AttachedBaseline;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{self, svg};
 use crate::model::Baseline;
@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Saves the history with its baseline. Returns the message for the user.
-pub(super) fn recording(held: &History, path: Option<PathBuf>, usual: Option<&Usual>) -> Result<String> {
+pub(super) fn recording(held: &History, path: Option<PathBuf>, usual: Option<&AttachedBaseline>) -> Result<String> {
     let path = path.map_or_else(|| default_name(held), |path| store::path(&path));
     let bytes = held.save(&path, false)?;
     usual.map_or(Ok(()), |usual| store::baseline::write_within(&path, &usual.baseline))?;

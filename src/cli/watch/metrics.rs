@@ -4,7 +4,7 @@ use crate::cli::args::{Listen, METRICS_PORT};
 use crate::error::Result;
 use crate::export::openmetrics;
 use crate::sys::clock;
-use crate::sys::http_server::{Answering, Page};
+use crate::sys::http_server::{HttpServer, Page};
 use crate::sys::procfs::{ProcFs, resident_bytes};
 use crate::view::watch::{Gauges, Message};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -17,7 +17,7 @@ const PORTS: u16 = 10;
 #[derive(Debug)]
 pub(super) struct Metrics {
     gauges: Arc<Mutex<Gauges>>,
-    server: Option<Answering>,
+    server: Option<HttpServer>,
     note: Option<Message>,
 }
 
@@ -33,10 +33,10 @@ impl Metrics {
         let local = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         let (server, note) = match listen {
             Some(Listen::Off) => (None, None),
-            Some(Listen::At(address)) => (Some(Answering::start(&[address], pages)?), None),
+            Some(Listen::At(address)) => (Some(HttpServer::start(&[address], pages)?), None),
             None => {
                 let usual: Vec<_> = (METRICS_PORT..METRICS_PORT + PORTS).map(local).collect();
-                served(Answering::start(&usual, pages), usual[0])
+                served(HttpServer::start(&usual, pages), usual[0])
             }
         };
         Ok(Metrics { gauges, server, note })
@@ -64,7 +64,7 @@ fn lock(gauges: &Mutex<Gauges>) -> MutexGuard<'_, Gauges> {
 }
 
 /// The result if no address was given: a watch continues without metrics, because they were not requested.
-fn served(started: Result<Answering>, usual: SocketAddr) -> (Option<Answering>, Option<Message>) {
+fn served(started: Result<HttpServer>, usual: SocketAddr) -> (Option<HttpServer>, Option<Message>) {
     match started {
         Ok(server) => {
             let text = || format!("port {} is taken: metrics are on the next free one", usual.port());

@@ -3,7 +3,7 @@
 use super::latency::Walks;
 use super::{Bounds, MIB};
 use crate::model::CurvePoint;
-use crate::sys::probes::Pages;
+use crate::sys::memory_walks::Pages;
 
 const FIRST: u64 = 16 << 10;
 

@@ -3,7 +3,7 @@
 use super::{Bounds, MIB};
 use crate::error::Result;
 use crate::model::LatencyRow;
-use crate::sys::probes::{Burst, Cycle, LINE, Pages, Region};
+use crate::sys::memory_walks::{LINE, Pages, PointerChase, Region, TimedWalk};
 use crate::sys::procfs::ProcFs;
 
 const BURSTS: u64 = 9;
@@ -50,7 +50,7 @@ impl Walks {
         median((0..BURSTS).map(|_| cycle.burst_and_flush(loads)).collect())
     }
 
-    fn cycle(&mut self, span: u64, lines: u32, pages: Pages, node: Option<u32>) -> Option<Cycle> {
+    fn cycle(&mut self, span: u64, lines: u32, pages: Pages, node: Option<u32>) -> Option<PointerChase> {
         match link(span, lines, pages, node) {
             Ok(mut cycle) if pages == Pages::Huge => {
                 cycle.collapse();
@@ -76,13 +76,13 @@ impl Walks {
     }
 }
 
-fn link(span: u64, lines: u32, pages: Pages, node: Option<u32>) -> Result<Cycle> {
+fn link(span: u64, lines: u32, pages: Pages, node: Option<u32>) -> Result<PointerChase> {
     let region = Region::map(span.div_ceil(2 * MIB) * 2 * MIB, pages, node)?;
-    Cycle::link(region, span, lines, SEED)
+    PointerChase::link(region, span, lines, SEED)
 }
 
 /// The median of the undisturbed bursts, or of all bursts if every one was disturbed.
-fn median(bursts: Vec<Burst>) -> Option<f64> {
+fn median(bursts: Vec<TimedWalk>) -> Option<f64> {
     let undisturbed = bursts.iter().any(|burst| burst.undisturbed);
     let good = bursts.iter().filter(|burst| burst.undisturbed || !undisturbed).filter(|burst| burst.loads > 0);
     let mut each: Vec<f64> = good.map(|burst| burst.nanos as f64 / burst.loads as f64).collect();
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn disturbed_bursts_count_only_where_there_are_no_others() {
-        let burst = |nanos, undisturbed| Burst { nanos, loads: 10, undisturbed };
+        let burst = |nanos, undisturbed| TimedWalk { nanos, loads: 10, undisturbed };
         assert_eq!(median(vec![burst(10, true), burst(90, false), burst(30, true), burst(20, true)]), Some(2.0));
         assert_eq!(median(vec![burst(10, false), burst(90, false), burst(30, false)]), Some(3.0));
         assert_eq!(median(Vec::new()), None);

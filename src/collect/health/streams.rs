@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::model::BandwidthRow;
 use crate::sys::affinity;
 use crate::sys::clock::monotonic_ns;
-use crate::sys::probes::{Pages, Region};
+use crate::sys::memory_walks::{Pages, Region};
 use std::sync::Barrier;
 
 /// Runs per stream; the median is reported.

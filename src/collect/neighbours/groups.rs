@@ -2,7 +2,7 @@
 //! reads a few hundred at most, those nearest the root first, and skips groups that contain part of the target.
 
 use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
-use super::{Ours, is_ours};
+use super::{TargetUsage, is_ours};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories_within, membership};
 use crate::sys::procfs::ProcFs;
@@ -71,7 +71,7 @@ impl Groups {
     }
 
     /// Records the starting values. Groups created later count from zero.
-    pub(super) fn take_baseline(&mut self, ours: &Ours) {
+    pub(super) fn take_baseline(&mut self, ours: &TargetUsage) {
         let listed = self.list(ours);
         for directory in listed.others {
             if let Some(group) = self.as_now(&directory) {
@@ -82,7 +82,7 @@ impl Groups {
     }
 
     /// Reads every group and reports the usage of those that were active.
-    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
+    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
         let listed = self.list(ours);
         let mut before = std::mem::take(&mut self.known);
         let there = std::mem::take(&mut self.there);
@@ -115,7 +115,7 @@ impl Groups {
         Some(Group { cpu_before: self.cpu(directory)?, io_before: self.io(directory), said: ReportedUsage::default() })
     }
 
-    fn list(&self, ours: &Ours) -> Listed {
+    fn list(&self, ours: &TargetUsage) -> Listed {
         let Some(hierarchy) = &self.hierarchy else { return Listed { others: Vec::new(), all: None } };
         let target = ours.group.as_deref().and_then(|target| same_place(hierarchy, target));
         let mut holding: Vec<PathBuf> = target.iter().cloned().collect();

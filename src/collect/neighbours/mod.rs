@@ -15,12 +15,12 @@ mod monitors;
 mod processes;
 mod usage;
 
-use crate::collect::due::Due;
-use crate::collect::readings::CpuClock;
+use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::Result;
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::clock;
+use crate::sys::clock::CpuClock;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::resctrl::ResctrlFs;
 use crate::units::Nanos;
@@ -33,7 +33,7 @@ use usage::{NeighbourUsage, ReportedUsage, Used, Who};
 
 /// Where neighbours are read from.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct NeighbourSources {
     /// /proc.
     pub proc: ProcFs,
     /// The control group hierarchies.
@@ -46,14 +46,14 @@ pub struct Places {
     pub own_pid: u32,
 }
 
-impl Places {
+impl NeighbourSources {
     /// The sources of this machine.
     ///
     /// # Errors
     /// /proc does not list the mounts.
-    pub fn live() -> Result<Places> {
+    pub fn live() -> Result<NeighbourSources> {
         let proc = ProcFs::new("/proc");
-        Ok(Places {
+        Ok(NeighbourSources {
             cgroups: CgroupFs::open(&proc)?,
             resctrl: PathBuf::from("/sys/fs/resctrl"),
             cpu_clock: clock::process_cpu_of,
@@ -65,7 +65,7 @@ impl Places {
 
 /// The current target and ironlaw: everything that does not count as a neighbour.
 #[derive(Debug, Default)]
-pub struct Ours {
+pub struct TargetUsage {
     /// The target's processes.
     pub pids: FxHashSet<u32>,
     /// Whether their child processes belong to the target.
@@ -90,8 +90,8 @@ pub struct Neighbours {
     busy_before: Option<u64>,
     rest: Nanos,
     rest_said: ReportedUsage,
-    processes_due: Due,
-    groups_due: Due,
+    processes_due: ReadingSchedule,
+    groups_due: ReadingSchedule,
 }
 
 impl Neighbours {
@@ -99,7 +99,7 @@ impl Neighbours {
     ///
     /// # Errors
     /// /proc cannot be opened.
-    pub fn open(places: Places, ours: &Ours) -> Result<Neighbours> {
+    pub fn open(places: NeighbourSources, ours: &TargetUsage) -> Result<Neighbours> {
         let tick_ns = procfs::clock_tick().0;
         let hierarchy = groups::hierarchy(&places.cgroups);
         let mut neighbours = Neighbours {
@@ -112,8 +112,8 @@ impl Neighbours {
             busy_before: None,
             rest: Nanos(0),
             rest_said: ReportedUsage::default(),
-            processes_due: Due::default(),
-            groups_due: Due::default(),
+            processes_due: ReadingSchedule::default(),
+            groups_due: ReadingSchedule::default(),
         };
         neighbours.processes.take_baseline(ours);
         neighbours.groups.take_baseline(ours);
@@ -130,7 +130,7 @@ impl Neighbours {
 
     /// Ends a window: reports which neighbours used something since the last one. A reading that would exceed the
     /// budget is postponed; values are cumulative, so nothing is lost.
-    pub fn tick(&mut self, at: Nanos, ours: &Ours, out: &mut Vec<Event>) {
+    pub fn tick(&mut self, at: Nanos, ours: &TargetUsage, out: &mut Vec<Event>) {
         if self.processes_due.is_due(at) {
             let start = clock::thread_cpu();
             self.processes.scan(ours, at, &mut self.ledger, out);
@@ -148,7 +148,7 @@ impl Neighbours {
     }
 
     /// Keeps the maximum: the sum may fall, because clock ticks are coarser than a process's clock.
-    fn say_rest(&mut self, at: Nanos, ours: &Ours, out: &mut Vec<Event>) {
+    fn say_rest(&mut self, at: Nanos, ours: &TargetUsage, out: &mut Vec<Event>) {
         let Some((before, now)) = self.busy_before.zip(self.busy()) else { return };
         let known = self.processes.others().0.saturating_add(ours.cpu.max(self.processes.ours()).0);
         let rest = now.saturating_sub(before).saturating_sub(known).saturating_sub(ours.tool.0);

@@ -1,7 +1,7 @@
 //! Reads the resctrl groups outside the target: last-level cache occupancy and memory traffic, if such groups have been
 //! set up. It creates no group and moves no task.
 
-use super::Ours;
+use super::TargetUsage;
 use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::resctrl::{MonGroup, ResctrlFs};
@@ -26,7 +26,7 @@ impl Monitors {
         Monitors { files, known: BTreeMap::new() }
     }
 
-    pub(super) fn take_baseline(&mut self, ours: &Ours) {
+    pub(super) fn take_baseline(&mut self, ours: &TargetUsage) {
         for group in self.others(ours) {
             let known = Known { before: group.read().memory_bytes, ..Known::default() };
             self.known.insert(group.name, known);
@@ -34,7 +34,7 @@ impl Monitors {
     }
 
     /// Reads every group and reports what changed.
-    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
+    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
         let mut before = std::mem::take(&mut self.known);
         for group in self.others(ours) {
             let read = group.read();
@@ -49,7 +49,7 @@ impl Monitors {
     }
 
     /// The groups that contain no process of the target.
-    fn others(&self, ours: &Ours) -> Vec<MonGroup> {
+    fn others(&self, ours: &TargetUsage) -> Vec<MonGroup> {
         let mut groups = self.files.groups();
         groups.retain(|group| !group.tasks().iter().any(|task| ours.pids.contains(task)));
         groups

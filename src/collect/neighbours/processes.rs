@@ -2,11 +2,11 @@
 //! alone shows that a process has not run, and costs no more than reading an open file.
 
 use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
-use super::{Ours, Places};
-use crate::collect::readings::CpuClock;
+use super::{NeighbourSources, TargetUsage};
 use crate::error::Result;
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{Hierarchy, membership};
+use crate::sys::clock::CpuClock;
 use crate::sys::procfs::{self, ProcFs, Scratch, TaskDir, TaskStat};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
@@ -59,7 +59,7 @@ struct Seen {
 }
 
 impl Processes {
-    pub(super) fn open(places: &Places, hierarchy: Option<Hierarchy>, tick_ns: u64) -> Result<Processes> {
+    pub(super) fn open(places: &NeighbourSources, hierarchy: Option<Hierarchy>, tick_ns: u64) -> Result<Processes> {
         Ok(Processes {
             dir: TaskDir::of_processes(&places.proc)?,
             proc: places.proc.clone(),
@@ -86,13 +86,13 @@ impl Processes {
         self.ours
     }
 
-    pub(super) fn take_baseline(&mut self, ours: &Ours) {
+    pub(super) fn take_baseline(&mut self, ours: &TargetUsage) {
         self.scan(ours, Nanos(0), &mut NeighbourUsage::default(), &mut Vec::new());
         self.opened_ticks = self.proc.ticks_since_boot().unwrap_or(0);
     }
 
     /// Reads every process and reports the usage of those that ran.
-    pub(super) fn scan(&mut self, ours: &Ours, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
+    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
         self.round += 1;
         let mut pids = self.proc.processes().unwrap_or_default();
         // Parents come before their children, unless process ids have wrapped.
@@ -115,7 +115,7 @@ impl Processes {
         &mut self,
         pid: u32,
         clock: Option<Nanos>,
-        ours: &Ours,
+        ours: &TargetUsage,
         at: Nanos,
         ledger: &mut NeighbourUsage,
         out: &mut Vec<Event>,
@@ -180,7 +180,7 @@ impl Processes {
         pid: u32,
         process: &mut Process,
         seen: &Seen,
-        ours: &Ours,
+        ours: &TargetUsage,
         at: Nanos,
         ledger: &mut NeighbourUsage,
         out: &mut Vec<Event>,

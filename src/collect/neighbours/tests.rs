@@ -11,12 +11,12 @@ const TICK: u64 = 10_000_000;
 
 struct Machine {
     root: TempDir,
-    ours: Ours,
+    ours: TargetUsage,
 }
 
 impl Machine {
     fn new() -> Machine {
-        let machine = Machine { root: tempfile::tempdir().unwrap(), ours: Ours::default() };
+        let machine = Machine { root: tempfile::tempdir().unwrap(), ours: TargetUsage::default() };
         machine.write("proc/uptime", "100.00 100.00\n");
         machine.busy(0);
         machine
@@ -59,7 +59,7 @@ impl Machine {
         fs::create_dir_all(root.join("cgroup")).unwrap();
         let hierarchy =
             Hierarchy { version: 2, controllers: vec![], mount: root.join("cgroup"), root: PathBuf::from("/") };
-        let places = Places {
+        let places = NeighbourSources {
             proc: ProcFs::new(root.join("proc")),
             cgroups: CgroupFs { hierarchies: vec![hierarchy] },
             resctrl: root.join("resctrl"),
@@ -134,7 +134,7 @@ fn the_target_its_children_and_ironlaw_are_no_neighbours() {
     for pid in [10, 30, 999] {
         machine.process(pid, "x", 1, 50, 1);
     }
-    machine.ours = Ours { pids: [10].into_iter().collect(), children: true, ..Ours::default() };
+    machine.ours = TargetUsage { pids: [10].into_iter().collect(), children: true, ..TargetUsage::default() };
     let mut neighbours = machine.open();
     for pid in [10, 30, 999] {
         machine.process(pid, "x", 1, 50, 5);
@@ -268,7 +268,7 @@ fn monitors_tell_of_cache_and_memory_traffic() {
     machine.write("resctrl/mon_groups/target/tasks", "10\n");
     domain("other", 0, 1000);
     domain("target", 0, 1000);
-    machine.ours = Ours { pids: [10].into_iter().collect(), ..Ours::default() };
+    machine.ours = TargetUsage { pids: [10].into_iter().collect(), ..TargetUsage::default() };
     let mut neighbours = machine.open();
     let root = machine.root.path().join("resctrl/mon_groups/other/mon_data/mon_L3_00");
     fs::write(root.join("llc_occupancy"), "4096\n").unwrap();

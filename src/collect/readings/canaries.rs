@@ -1,24 +1,24 @@
 //! Reports the canaries' measurements as counters of the machine. The walks run on the canaries' own thread.
 
 use super::cache::{Moment, ReadingCache};
+use crate::collect::canaries::{CanaryThread, Place, Totals};
 use crate::collect::catalog::{
     PROBE_CPU, PROBE_DRAM_LOADS, PROBE_DRAM_TIME, PROBE_HUGE_PAGES_LOADS, PROBE_HUGE_PAGES_TIME, PROBE_L2_LOADS,
     PROBE_L2_TIME, PROBE_LLC_LOADS, PROBE_LLC_TIME, PROBE_REMOTE_LOADS, PROBE_REMOTE_TIME, PROBE_SMALL_PAGES_LOADS,
     PROBE_SMALL_PAGES_TIME,
 };
-use crate::collect::probe::{Place, Probe, Totals};
 use crate::model::{CounterId, Event, Note, Scope};
 
 /// The canaries' counters.
 #[derive(Debug)]
 pub(super) struct Canaries {
-    probe: Probe,
+    probe: CanaryThread,
     sheets: [ReadingCache; 2],
     noted: bool,
 }
 
 impl Canaries {
-    pub(super) fn new(probe: Probe) -> Canaries {
+    pub(super) fn new(probe: CanaryThread) -> Canaries {
         Canaries { probe, sheets: Default::default(), noted: false }
     }
 

@@ -1,9 +1,9 @@
 //! Reads the kernel's totals for a command that has ended but has not been waited for: CPU time and switches of all its
 //! threads and of the processes it waited for, whether or not they were read while they ran.
 
-use super::processes::CpuClock;
 use crate::collect::catalog::{INVOLUNTARY_SWITCHES, VOLUNTARY_SWITCHES};
 use crate::model::CounterId;
+use crate::sys::clock::CpuClock;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::spawn::{self, Usage};
 use crate::units::Nanos;

@@ -25,16 +25,14 @@ mod thread;
 mod threads;
 mod unread;
 
-pub use processes::CpuClock;
-
+use crate::collect::canaries::CanaryThread;
 use crate::collect::catalog::{TASK_CLOCK, THREAD_TIME};
-use crate::collect::due::Due;
-use crate::collect::neighbours::{Neighbours, Ours, Places};
-use crate::collect::probe::Probe;
+use crate::collect::neighbours::{NeighbourSources, Neighbours, TargetUsage};
+use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Event, Note, Scope, Target, Tick};
 use crate::sys::cgroupfs::{self, CgroupFs};
-use crate::sys::clock;
+use crate::sys::clock::{self, CpuClock};
 use crate::sys::procfs::{self, ProcFs, TaskDir};
 use crate::units::Nanos;
 use cache::{Moment, ReadingCache};
@@ -45,7 +43,7 @@ use machine::{Machine, Tool};
 use processes::Processes;
 use rustc_hash::FxHashSet;
 use std::path::PathBuf;
-use thread::{COUNTERS, KNOWN_PER_PROCESS, Offer};
+use thread::{COUNTERS, KNOWN_PER_PROCESS, KernelAccounting};
 use threads::{Progress, Threads};
 use unread::Unread;
 
@@ -91,8 +89,8 @@ pub struct Readings {
     last_tick: Nanos,
     thread_time: f64,
     alive_before: usize,
-    processes_due: Due,
-    machine_due: Due,
+    processes_due: ReadingSchedule,
+    machine_due: ReadingSchedule,
     late_ticks: u32,
     neighbours: Option<Neighbours>,
     canaries: Option<Canaries>,
@@ -114,9 +112,9 @@ impl Readings {
     pub fn open(sources: Sources, target: &Target, command: Option<u32>, at: Nanos) -> Result<Readings> {
         let Sources { proc, cgroups, cpu_clock, open_files } = sources;
         let delay_accounting = proc.setting("kernel/task_delayacct").map(|on| on != 0);
-        let offer = Offer { tick_ns: procfs::clock_tick().0, delay_accounting };
+        let accounting = KernelAccounting { tick_ns: procfs::clock_tick().0, delay_accounting };
         let processes =
-            |children| Ok::<_, Error>(Processes::new(TaskDir::of_processes(&proc)?, cpu_clock, offer, children));
+            |children| Ok::<_, Error>(Processes::new(TaskDir::of_processes(&proc)?, cpu_clock, accounting, children));
         let cpus = if let Target::Cpus { cpus } = target { Some(cpus.clone()) } else { None };
         let (members, first) = match target {
             Target::Processes { pids, children } => (Members::Processes(Box::new(processes(*children)?)), pids.clone()),
@@ -135,11 +133,11 @@ impl Readings {
         };
         let mut readings = Readings {
             members,
-            threads: Threads::new(offer, open_files),
+            threads: Threads::new(accounting, open_files),
             unread: Unread::default(),
             command: command.map(|pid| Command::open(&proc, pid, cpu_clock)),
             group,
-            machine: Machine::open(proc.clone(), offer.tick_ns, cpus),
+            machine: Machine::open(proc.clone(), accounting.tick_ns, cpus),
             tool: Tool::open(proc.clone()),
             sheet: ReadingCache::default(),
             opened: at,
@@ -147,8 +145,8 @@ impl Readings {
             last_tick: at,
             thread_time: 0.0,
             alive_before: 0,
-            processes_due: Due::default(),
-            machine_due: Due::default(),
+            processes_due: ReadingSchedule::default(),
+            machine_due: ReadingSchedule::default(),
             late_ticks: 0,
             neighbours: None,
             canaries: None,
@@ -176,7 +174,7 @@ impl Readings {
 
     /// Ends the last window: reads everything, even if it was read recently.
     pub fn end(&mut self, at: Nanos, out: &mut Vec<Event>) {
-        (self.processes_due, self.machine_due) = (Due::default(), Due::default());
+        (self.processes_due, self.machine_due) = (ReadingSchedule::default(), ReadingSchedule::default());
         self.tick(at, out);
     }
 
@@ -215,7 +213,7 @@ impl Readings {
     ///
     /// # Errors
     /// /proc cannot be opened.
-    pub fn watch_neighbours(&mut self, places: Places) -> Result<()> {
+    pub fn watch_neighbours(&mut self, places: NeighbourSources) -> Result<()> {
         if matches!(self.members, Members::Nobody) {
             self.notes.push(Note {
                 topic: "neighbours".to_string(),
@@ -229,7 +227,7 @@ impl Readings {
     }
 
     /// From now on each window also reports the canaries' measurements; the canaries end with these counters.
-    pub fn watch_probe(&mut self, probe: Probe) {
+    pub fn watch_canaries(&mut self, probe: CanaryThread) {
         self.canaries = Some(Canaries::new(probe));
     }
 
@@ -380,7 +378,7 @@ impl Readings {
     }
 
     /// Everything that does not count as a neighbour.
-    fn ours(&self) -> Ours {
+    fn ours(&self) -> TargetUsage {
         let (mut pids, mut group, mut children) = (FxHashSet::default(), None, false);
         match &self.members {
             Members::Processes(processes) => {
@@ -402,7 +400,7 @@ impl Readings {
             Members::Processes(processes) => Some(processes.total()[0]),
             _ => group_cpu.or(self.threads.totals()[0]),
         };
-        Ours { pids, children, group, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
+        TargetUsage { pids, children, group, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
     }
 
     /// Uses the best source of each counter: the group's or the processes' own, else the sum of the threads. `fresh`:

@@ -6,23 +6,20 @@
 //! processes that were added are followed.
 
 use super::split::Split;
-use super::thread::{KNOWN_PER_PROCESS, Offer};
+use super::thread::{KNOWN_PER_PROCESS, KernelAccounting};
+use crate::sys::clock::CpuClock;
 use crate::sys::procfs::{self, Scratch, TaskDir, TaskFile, TaskStat};
-use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
 /// CPU, user and kernel time in nanoseconds, minor and major faults: the first counters of a thread, per process.
 pub(super) type Values = [u64; KNOWN_PER_PROCESS];
-
-/// Reads a process's CPU time in nanoseconds; a fake proc tree has none.
-pub type CpuClock = fn(u32) -> Option<Nanos>;
 
 /// The processes followed.
 #[derive(Debug)]
 pub(super) struct Processes {
     dir: TaskDir,
     cpu_clock: CpuClock,
-    offer: Offer,
+    accounting: KernelAccounting,
     /// Whether children that were waited for count.
     children: bool,
     alive: FxHashMap<u32, Process>,
@@ -44,11 +41,11 @@ struct Process {
 }
 
 impl Processes {
-    pub(super) fn new(dir: TaskDir, cpu_clock: CpuClock, offer: Offer, children: bool) -> Processes {
+    pub(super) fn new(dir: TaskDir, cpu_clock: CpuClock, accounting: KernelAccounting, children: bool) -> Processes {
         Processes {
             dir,
             cpu_clock,
-            offer,
+            accounting,
             children,
             alive: FxHashMap::default(),
             left: [0; KNOWN_PER_PROCESS],
@@ -138,7 +135,7 @@ impl Processes {
                 // Credits are rounded down to clock ticks, user and kernel time separately; faults are exact.
                 let ticks = if index < 3 { 2 * (count + 1) } else { 0 };
                 let missing = used[index].saturating_sub(credit[index]);
-                let waited_for = credit[index] > 0 && missing <= ticks.saturating_mul(self.offer.tick_ns);
+                let waited_for = credit[index] > 0 && missing <= ticks.saturating_mul(self.accounting.tick_ns);
                 *left += if waited_for { 0 } else { i128::from(missing) };
             }
         }
@@ -154,7 +151,7 @@ impl Processes {
         process.start_ticks = stat.start_ticks;
         process.parent = stat.parent;
         process.threads = if stat.zombie() && stat.threads <= 1 { 0 } else { stat.threads };
-        let tick = self.offer.tick_ns;
+        let tick = self.accounting.tick_ns;
         let ticks = |which: usize| stat.user_ticks[which].saturating_add(stat.system_ticks[which]).saturating_mul(tick);
         let clock = (self.cpu_clock)(pid).map_or(ticks(0), |clock| clock.0);
         process.split.update(clock, stat.user_ticks[0], stat.system_ticks[0]);
@@ -208,8 +205,8 @@ mod tests {
     }
 
     fn processes(root: &Path, children: bool) -> Processes {
-        let offer = Offer { tick_ns: TICK, delay_accounting: None };
-        Processes::new(TaskDir::of_processes(&ProcFs::new(root)).unwrap(), |_| None, offer, children)
+        let accounting = KernelAccounting { tick_ns: TICK, delay_accounting: None };
+        Processes::new(TaskDir::of_processes(&ProcFs::new(root)).unwrap(), |_| None, accounting, children)
     }
 
     /// CPU time of the tree in clock ticks, and its minor faults.

@@ -29,7 +29,7 @@ pub(super) type Counts = [Option<u64>; COUNTERS.len()];
 
 /// What this kernel offers, detected once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Offer {
+pub(super) struct KernelAccounting {
     /// Length of a clock tick, nanoseconds.
     pub tick_ns: u64,
     /// Whether block I/O wait time is accounted; `None` if only a value above zero can show it.
@@ -64,7 +64,14 @@ pub(super) enum Outcome {
 
 impl Thread {
     /// Reads the thread. With `keep` its first file stays open, which makes the next read six times cheaper.
-    pub(super) fn read(&mut self, dir: &TaskDir, tid: u32, keep: bool, offer: Offer, scratch: &mut Scratch) -> Outcome {
+    pub(super) fn read(
+        &mut self,
+        dir: &TaskDir,
+        tid: u32,
+        keep: bool,
+        accounting: KernelAccounting,
+        scratch: &mut Scratch,
+    ) -> Outcome {
         if keep && self.kept.is_none() {
             self.kept = dir.keep(tid, "schedstat", scratch);
         }
@@ -86,10 +93,11 @@ impl Thread {
         }
         let (user, system) = (stat.user_ticks[0], stat.system_ticks[0]);
         self.start_ticks = stat.start_ticks;
-        let clock = sched.map_or(user.saturating_add(system).saturating_mul(offer.tick_ns), |sched| sched.on_cpu_ns);
+        let clock =
+            sched.map_or(user.saturating_add(system).saturating_mul(accounting.tick_ns), |sched| sched.on_cpu_ns);
         self.split.update(clock, user, system);
-        let waited = offer.delay_accounting.unwrap_or(stat.blkio_ticks > 0);
-        let blkio = waited.then(|| stat.blkio_ticks.saturating_mul(offer.tick_ns));
+        let waited = accounting.delay_accounting.unwrap_or(stat.blkio_ticks > 0);
+        let blkio = waited.then(|| stat.blkio_ticks.saturating_mul(accounting.tick_ns));
         let (minor, major) = (stat.minor_faults[0], stat.major_faults[0]);
         let [voluntary, involuntary, migrations] = switches(dir, tid, scratch);
         self.counts = [

@@ -2,7 +2,7 @@
 //! expensive. Threads beyond the budget are read at the next tick; values are cumulative, so nothing is lost.
 
 use super::cache::Moment;
-use super::thread::{COUNTERS, Counts, Offer, Outcome, Thread};
+use super::thread::{COUNTERS, Counts, KernelAccounting, Outcome, Thread};
 use crate::model::{Event, Scope};
 use crate::sys::clock;
 use crate::sys::procfs::{Scratch, TaskDir};
@@ -33,14 +33,14 @@ pub(super) struct Threads {
     round: Vec<Place>,
     next: usize,
     open_files: usize,
-    offer: Offer,
+    accounting: KernelAccounting,
     limits: Limits,
     scratch: Scratch,
 }
 
 impl Threads {
     /// Starts empty. Until [`Threads::opened`] is called, every thread counts from when it is first seen.
-    pub(super) fn new(offer: Offer, open_files: usize) -> Threads {
+    pub(super) fn new(accounting: KernelAccounting, open_files: usize) -> Threads {
         Threads {
             groups: FxHashMap::default(),
             known: FxHashMap::default(),
@@ -48,7 +48,7 @@ impl Threads {
             round: Vec::new(),
             next: 0,
             open_files: 0,
-            offer,
+            accounting,
             limits: Limits { open_files, opened_ticks: u64::MAX },
             scratch: Scratch::default(),
         }
@@ -143,7 +143,7 @@ impl Threads {
         let before = thread.values();
         let kept = thread.keeps_a_file();
         let outcome =
-            thread.read(dir, place.1, self.open_files < self.limits.open_files, self.offer, &mut self.scratch);
+            thread.read(dir, place.1, self.open_files < self.limits.open_files, self.accounting, &mut self.scratch);
         self.open_files += usize::from(!kept && thread.keeps_a_file());
         match outcome {
             Outcome::Ended => self.forget(|known| known == place),

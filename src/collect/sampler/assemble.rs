@@ -6,64 +6,23 @@ use super::follow::Follow;
 use super::maps::Mapping;
 use super::modules::Modules;
 use super::off_cpu::{self, Leaving, Spans};
+use super::origin::{Flow, Origin, Origins, Role};
 use super::proc_source::ProcSource;
-use super::rings::{Flow, Records};
+use super::rings::Records;
 use super::stacks::{Built, Stacks};
 use super::tasks::{TaskContext, Tasks};
 use super::waiting::WaitSample;
 use crate::abi::perf::{CommRecord, Mode};
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
 use crate::sys::clock::Clock;
-use crate::sys::perf::record::{self, Layout, Record, Stamp};
-use crate::sys::perf::tracefs::Field;
+use crate::sys::perf::record::{self, Record, Stamp};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// How the samples of an event are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// As samples of the event with this index.
-    Event(u16),
-    /// A thread leaves the CPU; this field, if present, contains its state.
-    Leaves(Option<Field>),
-    /// The thread in this field is woken.
-    Wakes(Field),
-    /// Not at all: the event carries context-switch records.
-    Switches,
-    /// Not at all: the event carries records of tasks and their mappings.
-    Tasks,
-}
-
-impl Role {
-    /// The rings that its records go through.
-    pub fn flow(self) -> Flow {
-        match self {
-            Role::Event(_) => Flow::Samples,
-            Role::Leaves(_) | Role::Switches => Flow::Switches,
-            Role::Wakes(_) => Flow::Wakeups,
-            Role::Tasks => Flow::Tasks,
-        }
-    }
-}
-
-/// Origin of a record.
-#[derive(Debug, Clone, Copy)]
-pub struct Origin {
-    /// How its samples are used.
-    pub role: Role,
-    /// Layout of its samples.
-    pub layout: Layout,
-    /// The thread the event was opened on; `None` for a whole CPU or control group.
-    pub owner: Option<u32>,
-}
 
 /// The thread id of every CPU's idle task, which waits for nothing.
 const IDLE: u32 = 0;
 /// The thread id in samples of a thread that the kernel is tearing down.
 const GONE: u32 = u32::MAX;
-
-/// Opened events by the id in their records.
-pub type Origins = FxHashMap<u64, Origin>;
 
 /// Turns records into events.
 pub struct Assembler<W> {
@@ -145,8 +104,8 @@ impl<W: ProcSource> Assembler<W> {
     }
 
     /// Records that tasks may have mapped and named things unseen until now.
-    pub fn unwatched(&mut self) {
-        self.tasks.unwatched();
+    pub fn mark_stale(&mut self) {
+        self.tasks.mark_stale();
     }
 
     /// Applies one record, header included.
@@ -200,7 +159,7 @@ impl<W: ProcSource> Assembler<W> {
         tasks.meet(to, pid, seen.tid, &mut with);
         let space = tasks.space(pid, &mut with);
         let mut built = stacks.waiting(seen, &space, with.out);
-        if let Some(space) = built.unknown.then(|| tasks.doubt(pid, &mut with)).flatten() {
+        if let Some(space) = built.unknown.then(|| tasks.reread_if_stale(pid, &mut with)).flatten() {
             built = stacks.waiting(seen, &space, with.out);
         }
         self.spans.seen(seen.tid, built.stack, built.end);
@@ -301,7 +260,7 @@ impl<W: ProcSource> Assembler<W> {
         }
         let space = tasks.space(stamp.pid, &mut with);
         let built = stacks.build(sample, &space, with.out);
-        match built.unknown.then(|| tasks.doubt(stamp.pid, &mut with)).flatten() {
+        match built.unknown.then(|| tasks.reread_if_stale(stamp.pid, &mut with)).flatten() {
             Some(space) => stacks.build(sample, &space, with.out),
             None => built,
         }
@@ -335,7 +294,7 @@ impl<W: ProcSource> Assembler<W> {
         self.say_lost(at, stamp.cpu, flow.map_or(LossKind::Ring, Flow::loss), count);
         flow.into_iter().for_each(|flow| self.records.lost(flow, count));
         if matches!(flow, None | Some(Flow::Tasks)) {
-            self.tasks.unwatched();
+            self.tasks.mark_stale();
         }
         if matches!(flow, None | Some(Flow::Switches)) {
             let spans = self.spans.lost();
@@ -355,7 +314,7 @@ mod tests {
     use super::*;
     use crate::collect::sampler::proc_source::fake::Tables;
     use crate::model::{OffCpu, Target, TaskState};
-    use crate::sys::perf::record::fake;
+    use crate::sys::perf::record::{Layout, fake};
     use crate::sys::perf::tracefs::Format;
 
     const MAPS: &str = "1000-2000 r-xp 00000000 08:01 5 /bin/a\n";

@@ -1,9 +1,10 @@
 //! Opens the events on the target, all of a CPU's into one ring, and chooses how: per thread, per CPU or per control
 //! group. The events are opened stopped.
 
-use super::assemble::{Origin, Origins};
-use super::request::{EventRequests, Set, paranoid, refused};
-use super::rings::{Flow, Rings};
+use super::event_requests::{EventRequests, Set, paranoid, refused};
+use super::new_threads::threads_of;
+use super::origin::{Flow, Origin, Origins};
+use super::rings::Rings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, SampleSource, Target};
 use crate::sys::bpf::ProcessFilter;
@@ -149,12 +150,6 @@ fn per_thread_or_cpu(
 fn may_open_cpus(menu: &EventRequests, cpus: &[u32]) -> bool {
     let request = menu.sets.first().and_then(|set| set.requests.first());
     request.zip(cpus.first()).is_some_and(|(request, cpu)| event::open(request, &[], Place::Cpu(*cpu)).is_ok())
-}
-
-/// Threads of a process, by id; empty if it is gone.
-pub fn threads_of(root: &Path, pid: u32) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir(root.join("proc").join(pid.to_string()).join("task")) else { return vec![] };
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Opens the requested events on everything in `reach`. With `on_exec` they start by themselves at the next `exec`.

@@ -1,7 +1,7 @@
 //! Computes the share of the time for which each sampled event actually counted: less than all of it if events
 //! outnumber counters. Samples are not scaled by it.
 
-use super::assemble::{Origins, Role};
+use super::origin::{Origins, Role};
 use crate::model::{Coverage, EventSpec};
 use crate::sys::perf::event::{Counted, PerfEvent};
 

@@ -8,17 +8,19 @@
 mod address_map;
 mod assemble;
 mod attach;
-mod births;
 mod counters;
 mod coverage;
 mod event_queue;
+mod event_requests;
 mod follow;
 mod hardware;
 mod intern;
 mod maps;
 mod modules;
+mod new_threads;
 mod off_cpu;
 mod operations;
+mod origin;
 mod probe;
 mod probe_file;
 mod probe_names;
@@ -36,11 +38,11 @@ mod waiting;
 pub use address_map::AddressMap;
 pub use counters::{KernelCounters, LastReading, Reader};
 pub use event_queue::EventQueue;
+pub use event_requests::STACK_BYTES;
 pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::{Interner, NAMED_BELOW};
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
 pub use probe_point::build_id;
-pub use request::STACK_BYTES;
 pub use run::{EndReason, Ended};
 
 use crate::error::{Context, Result};
@@ -49,7 +51,7 @@ use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::spawn::{self, Started};
 use crate::sys::sysfs::SysFs;
-use crate::sys::tee::Printed;
+use crate::sys::tee::CommandOutput;
 use crate::units::Nanos;
 use assemble::Assembler;
 use attach::{AttachScope, Attached};
@@ -70,7 +72,7 @@ pub struct Sampler {
     counters: Option<KernelCounters>,
     assembler: Assembler<Proc>,
     command: Option<Started>,
-    printed: Option<Printed>,
+    command_output: Option<CommandOutput>,
     /// Identity of the target's directory, if the target is a control group.
     place: Option<(u64, u64)>,
     cpus: Vec<u32>,
@@ -97,10 +99,10 @@ impl Sampler {
         limits::raise_open_files();
         let mut menu = request::choose(plan, root)?;
         let mut notes = std::mem::take(&mut menu.notes);
-        let (command, printed) = match &plan.target {
+        let (command, command_output) = match &plan.target {
             Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
-                let (command, printed) = spawn::start_read(argv)?;
-                (Some(command), Some(printed))
+                let (command, command_output) = spawn::start_read(argv)?;
+                (Some(command), Some(command_output))
             }
             Target::Command { argv } => (Some(spawn::start(argv)?), None),
             _ => (None, None),
@@ -145,7 +147,7 @@ impl Sampler {
             counters: Some(counters),
             assembler,
             command,
-            printed,
+            command_output,
             place,
             cpus,
             events: menu.specs,
@@ -203,8 +205,8 @@ impl Sampler {
     }
 
     /// The output of a started command, if its operations are read from there; it must be read, or the command blocks.
-    pub fn take_printed(&mut self) -> Option<Printed> {
-        self.printed.take()
+    pub fn take_command_output(&mut self) -> Option<CommandOutput> {
+        self.command_output.take()
     }
 
     /// Modules by id, with their files held open, for the symbolizer's thread.

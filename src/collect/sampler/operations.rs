@@ -1,13 +1,12 @@
 //! Counts operations in the kernel: calls of a function or hits of a tracepoint, wherever the target runs. Counts are
 //! not sampled or scaled: a count includes every hit, or a note reports that it is less.
 
-use super::attach::threads_of;
-use super::births::settled;
+use super::event_requests::{paranoid, refused};
+use super::new_threads::{settled, threads_of};
 use super::probe::{self, Probe};
-use super::request::{paranoid, refused};
-use super::run::processes_below;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Event, Note, OpsSpec, Plan, Target};
+use crate::sys::cgroupfs;
 use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, TRACEPOINT};
 use crate::sys::perf::tracefs::Format;
 use crate::units::{Nanos, Ops};
@@ -27,7 +26,7 @@ const ENOTSUPP: i32 = 524;
 #[derive(Debug)]
 pub struct Operations {
     counters: Vec<Counter>,
-    /// Never started: see [`Asked::keeper`].
+    /// Never started: see [`OpsRequest::keeper`].
     _keeper: Vec<PerfEvent>,
     probe: Option<Probe>,
 }
@@ -40,7 +39,7 @@ struct Counter {
 }
 
 /// The event requested from the kernel; an older kernel may accept only a weaker one.
-struct Asked<'a> {
+struct OpsRequest<'a> {
     request: Request,
     /// Whether it counts hits of a probe.
     probed: bool,
@@ -78,7 +77,7 @@ impl Operations {
         };
         let mut request = Request::counting(TRACEPOINT, [id, 0, 0]);
         request.enable_on_exec = on_exec;
-        let mut asked = Asked { request, probed: probe.is_some(), name, root };
+        let mut asked = OpsRequest { request, probed: probe.is_some(), name, root };
         let events = asked.open(&plan.target, command, cpus, notes)?;
         let keeper = asked.keeper(cpus, notes);
         let counters = events.into_iter().map(|event| Counter { event, last: Counted::default() }).collect();
@@ -141,7 +140,7 @@ fn distorted(total: Counted, cost_ns: f64, sampled: Nanos) -> Option<Note> {
     })
 }
 
-impl Asked<'_> {
+impl OpsRequest<'_> {
     fn open(
         &mut self,
         target: &Target,
@@ -186,7 +185,7 @@ impl Asked<'_> {
     fn tasks(&mut self, list: impl Fn() -> Vec<u32>, notes: &mut Vec<Note>) -> Result<Vec<PerfEvent>> {
         self.request.keeps_task = self.probed && self.request.inherit != Inherit::No;
         let (events, born) = settled(list, |tids| self.threads(tids, notes))?;
-        notes.extend((born > 0).then(|| restless(born)));
+        notes.extend((born > 0).then(|| threads_kept_starting(born)));
         Ok(events)
     }
 
@@ -266,7 +265,7 @@ impl Asked<'_> {
     }
 }
 
-fn restless(born: usize) -> Note {
+fn threads_kept_starting(born: usize) -> Note {
     note(
         "ops-restless",
         &format!("Calls of {born} threads that were born while the counters were opened may be missing."),
@@ -282,7 +281,7 @@ fn processes(target: &Target) -> Vec<u32> {
     match target {
         Target::Processes { pids, .. } => pids.clone(),
         Target::Threads { tids } => tids.clone(),
-        Target::Cgroup { path, .. } => processes_below(path),
+        Target::Cgroup { path, .. } => cgroupfs::processes(path).unwrap_or_default().into_iter().collect(),
         // A command has not executed anything yet; on whole CPUs anything may run.
         Target::Command { .. } | Target::Cpus { .. } => Vec::new(),
     }

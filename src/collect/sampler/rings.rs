@@ -4,10 +4,11 @@
 //!
 //! With a ring per kind, a flood of one kind costs no records of another, and loss records show what was lost.
 
-use super::request::{EventRequests, paranoid, refused};
+use super::event_requests::{EventRequests, paranoid, refused};
+use super::origin::Flow;
 use super::sorter::Source;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{LossKind, Note, RecordCount};
+use crate::model::{Note, RecordCount};
 use crate::sys::perf::event::{self, PerfEvent, Place, Request};
 use crate::sys::perf::record;
 use crate::sys::perf::ring::Ring;
@@ -24,33 +25,6 @@ const LARGE: usize = 16 << 20;
 const MOST_TOGETHER: usize = 128 << 20;
 /// A smaller ring would not hold even a few samples.
 const LEAST: usize = 64 << 10;
-
-/// A kind of record, with its own rings. At equal times, records of earlier kinds come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Flow {
-    /// Births, ends, names and mappings of tasks.
-    Tasks,
-    /// Threads that leave the CPU or are put on it.
-    Switches,
-    /// Threads that are woken.
-    Wakeups,
-    /// Samples of the events.
-    Samples,
-}
-
-impl Flow {
-    const ALL: [Flow; 4] = [Flow::Tasks, Flow::Switches, Flow::Wakeups, Flow::Samples];
-
-    /// Kind of the loss when one of its rings is full.
-    pub fn loss(self) -> LossKind {
-        match self {
-            Flow::Tasks => LossKind::Tasks,
-            Flow::Switches => LossKind::Switches,
-            Flow::Wakeups => LossKind::Wakeups,
-            Flow::Samples => LossKind::Samples,
-        }
-    }
-}
 
 /// Records read and lost, by kind.
 #[derive(Debug, Clone, Copy, Default)]

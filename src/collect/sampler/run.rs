@@ -3,14 +3,15 @@
 
 use super::Sampler;
 use super::assemble::Assembler;
-use super::attach::threads_of;
 use super::counters::{LastReading, Reader};
 use super::coverage::coverage;
+use super::new_threads::threads_of;
 use super::proc_source::Proc;
 use super::sorter::EventSorter;
 use super::waiting::WaitSampler;
 use crate::error::Result;
 use crate::model::{CallGraph, Coverage, Event, Note, RecordCount, Target, WaitSource};
+use crate::sys::cgroupfs;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
 use crate::sys::perf::record;
@@ -144,7 +145,7 @@ impl Sampler {
             // Fails only for a thread that has ended meanwhile.
             let _ = event.enable();
         }
-        self.assembler.unwatched();
+        self.assembler.mark_stale();
         self.look_at_waits()?;
         Ok(None)
     }
@@ -164,7 +165,7 @@ impl Sampler {
         let pids = match &self.plan.target {
             Target::Processes { pids, .. } => pids.clone(),
             Target::Command { .. } => self.command_pid().into_iter().collect(),
-            Target::Cgroup { path, .. } => processes_below(path),
+            Target::Cgroup { path, .. } => cgroupfs::processes(path).unwrap_or_default().into_iter().collect(),
             Target::Cpus { .. } => all_processes(root),
             Target::Threads { tids } => {
                 for tid in tids {
@@ -267,20 +268,6 @@ impl Sampler {
     }
 }
 
-/// Processes in a control group and below it.
-pub(super) fn processes_below(directory: &Path) -> Vec<u32> {
-    let mut pids: Vec<u32> = std::fs::read_to_string(directory.join("cgroup.procs"))
-        .map(|text| text.lines().filter_map(|line| line.parse().ok()).collect())
-        .unwrap_or_default();
-    let below = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    pids.extend(
-        below
-            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            .flat_map(|entry| processes_below(&entry.path())),
-    );
-    pids
-}
-
 /// Identity of a directory: one recreated under the same name is different, and none of the events is on it.
 pub(super) fn place(about: &Metadata) -> (u64, u64) {
     (about.dev(), about.ino())
@@ -314,7 +301,7 @@ mod tests {
         std::fs::create_dir_all(&below).unwrap();
         std::fs::write(root.path().join("cgroup.procs"), "12\n").unwrap();
         std::fs::write(below.join("cgroup.procs"), "34\n56\n").unwrap();
-        assert_eq!(processes_below(root.path()), [12, 34, 56]);
+        assert_eq!(cgroupfs::processes(root.path()).unwrap(), [12, 34, 56].into());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Chooses how off-CPU time is recorded: by the source that sees most of what this machine and user allow. Every source
 //! needs the switch records, which determine each span's length; sources differ in what they add.
 
-use super::assemble::Role;
-use super::request::{Set, layout};
+use super::event_requests::{Set, layout};
+use super::origin::Role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CallGraph, Note, Rate, WaitSource};
 use crate::sys::perf::event::{self, Place, Request};

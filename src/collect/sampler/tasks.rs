@@ -77,7 +77,11 @@ impl Tasks {
     }
 
     /// An address lies in none of the process's mappings: reads them again if records are missing since.
-    pub fn doubt<W: ProcSource>(&mut self, pid: u32, with: &mut TaskContext<'_, W>) -> Option<Arc<AddressMap>> {
+    pub fn reread_if_stale<W: ProcSource>(
+        &mut self,
+        pid: u32,
+        with: &mut TaskContext<'_, W>,
+    ) -> Option<Arc<AddressMap>> {
         let process = self.processes.get_mut(&pid).filter(|process| process.gaps != self.gaps)?;
         process.gaps = self.gaps;
         process.read(pid, with);
@@ -85,7 +89,7 @@ impl Tasks {
     }
 
     /// Records were lost, or none were made for a while: known tasks and mappings may be out of date.
-    pub fn unwatched(&mut self) {
+    pub fn mark_stale(&mut self) {
         self.gaps = self.gaps.wrapping_add(1);
     }
 
@@ -256,10 +260,10 @@ mod tests {
     fn mappings_are_read_again_once_after_a_loss_and_not_before() {
         let mut bench = Bench::new(&[(5, MAPS)]);
         bench.found(5, 0);
-        assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_none());
-        bench.tasks.unwatched();
-        assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_some());
-        assert!(bench.with(|tasks, with| tasks.doubt(5, with)).is_none());
+        assert!(bench.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
+        bench.tasks.mark_stale();
+        assert!(bench.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some());
+        assert!(bench.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
         assert_eq!(bench.world.reads, 2);
     }
 

@@ -17,10 +17,11 @@ use rustc_hash::FxHashMap;
 const MOST_SAMPLES: u64 = 1 << 20;
 
 /// Suffixes that tools append to a frame to mark kernel, JIT or inlined code (`stackcollapse-perf.pl --kernel --jit`).
-const MARKS: [(&str, Home); 3] = [("_[k]", Home::Kernel), ("_[j]", Home::Jit), ("_[i]", Home::Program)];
+const MARKS: [(&str, CodeOrigin); 3] =
+    [("_[k]", CodeOrigin::Kernel), ("_[j]", CodeOrigin::Jit), ("_[i]", CodeOrigin::Program)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Home {
+enum CodeOrigin {
     Kernel,
     Program,
     Jit,
@@ -134,7 +135,7 @@ struct Folded<'a> {
     interner: Interner,
     out: EventQueue,
     /// Each name gets an address of its own: its number.
-    names: FxHashMap<(Home, &'a str), u64>,
+    names: FxHashMap<(CodeOrigin, &'a str), u64>,
 }
 
 impl<'a> Folded<'a> {
@@ -159,7 +160,7 @@ impl<'a> Folded<'a> {
         let (mut stack, mut kernel, mut end) = (None, false, StackEnd::Whole);
         for frame in line.frames.split(';') {
             let (home, name) = home(frame);
-            kernel = home == Home::Kernel;
+            kernel = home == CodeOrigin::Kernel;
             let Some(next) = self.call(stack, home, name) else {
                 end = StackEnd::Truncated;
                 break;
@@ -176,7 +177,7 @@ impl<'a> Folded<'a> {
     fn call(
         &mut self,
         parent: Option<crate::model::StackId>,
-        home: Home,
+        home: CodeOrigin,
         name: &'a str,
     ) -> Option<crate::model::StackId> {
         let next = self.names.len() as u64;
@@ -193,9 +194,9 @@ impl<'a> Folded<'a> {
 }
 
 /// The kind of code of a frame, and its name without the suffix.
-fn home(frame: &str) -> (Home, &str) {
+fn home(frame: &str) -> (CodeOrigin, &str) {
     let marked = MARKS.iter().find_map(|(mark, home)| Some((*home, frame.strip_suffix(mark)?)));
-    marked.unwrap_or((Home::Program, frame))
+    marked.unwrap_or((CodeOrigin::Program, frame))
 }
 
 #[cfg(test)]
@@ -214,8 +215,8 @@ mod tests {
 
     #[test]
     fn marks_say_whose_code_a_frame_is() {
-        assert_eq!(home("do_syscall_64_[k]"), (Home::Kernel, "do_syscall_64"));
-        assert_eq!(home("LazyCompile:~f_[j]"), (Home::Jit, "LazyCompile:~f"));
-        assert_eq!(home("plain[k]"), (Home::Program, "plain[k]"));
+        assert_eq!(home("do_syscall_64_[k]"), (CodeOrigin::Kernel, "do_syscall_64"));
+        assert_eq!(home("LazyCompile:~f_[j]"), (CodeOrigin::Jit, "LazyCompile:~f"));
+        assert_eq!(home("plain[k]"), (CodeOrigin::Program, "plain[k]"));
     }
 }

@@ -37,7 +37,7 @@ struct ImportProblems {
     /// Samples with branch records other than call stacks.
     branches: u64,
     /// Call chains that end in unavailable code.
-    unjudged: u64,
+    unknown_ends: u64,
     /// Number of samples, as counted by this program.
     samples: u64,
 }
@@ -83,7 +83,7 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
         import.take(&record)?;
     }
     let mut notes = gaps(&perf, &records);
-    import.problems.unjudged = import.stacks.unjudged();
+    import.problems.unknown_ends = import.stacks.unknown_ends();
     if import.problems.samples == 0 && !notes.is_empty() {
         let why: Vec<String> = notes.into_iter().map(|note| note.text).collect();
         return Err(Error::new(ErrorKind::Corrupt, format!("no sample could be read: {}", why.join("; "))));
@@ -320,12 +320,12 @@ impl ImportProblems {
                 ),
             ));
         }
-        if self.unjudged > 0 {
+        if self.unknown_ends > 0 {
             notes.push(note(
                 "stack-ends-unknown",
                 format!(
                     "{} stacks end in code that is not here, so nothing tells whether they are whole: they count as truncated",
-                    self.unjudged
+                    self.unknown_ends
                 ),
             ));
         }

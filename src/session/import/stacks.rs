@@ -18,7 +18,7 @@ pub(super) struct Stacks {
     kernel: Vec<u64>,
     user: Vec<u64>,
     /// Stacks whose completeness is unknown.
-    unjudged: u64,
+    unknown_ends: u64,
 }
 
 /// The context of a stack: its process and machine.
@@ -37,8 +37,8 @@ impl Stacks {
     }
 
     /// Number of stacks so far whose completeness is unknown.
-    pub(super) fn unjudged(&self) -> u64 {
-        self.unjudged
+    pub(super) fn unknown_ends(&self) -> u64 {
+        self.unknown_ends
     }
 
     /// The stack of a sample and how it ends.
@@ -124,7 +124,7 @@ impl Stacks {
             return StackEnd::Truncated;
         }
         if !known || !self.native {
-            self.unjudged += 1;
+            self.unknown_ends += 1;
             return StackEnd::Truncated;
         }
         let mut walked = Vec::new();

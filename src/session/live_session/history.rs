@@ -6,8 +6,8 @@ use crate::analysis::attribution::Assessment;
 use crate::error::Result;
 use crate::model::profile::{Profile, ProfileBuilder};
 use crate::model::{Event, Mark, Meta};
-use crate::session::flow::LastWord;
-use crate::session::recorder::last_word;
+use crate::session::flow::CaptureEnd;
+use crate::session::recorder::add_capture_end;
 use crate::store::Writer;
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
@@ -182,10 +182,10 @@ impl History {
     }
 
     /// Marks the end of the capture.
-    pub(super) fn end(&mut self, last: Option<LastWord>) {
+    pub(super) fn end(&mut self, last: Option<CaptureEnd>) {
         self.clock = None;
         let Some(last) = last else { return };
-        last_word(&mut self.builder.profile_mut().meta, &last);
+        add_capture_end(&mut self.builder.profile_mut().meta, &last);
         self.now = self.now.max(last.ended.at);
         self.take(last.late);
     }

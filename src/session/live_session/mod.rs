@@ -11,7 +11,8 @@ mod worker;
 pub use history::{History, Limit};
 pub use live_assessor::LiveAssessor;
 
-use super::live::{Live, Outcome, counters};
+use super::live::{Live, counters};
+use super::recorder::Outcome;
 use super::recorder::Recorder;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::profile::{Profile, ProfileBuilder};

@@ -4,8 +4,8 @@ use super::{History, News};
 use crate::collect::sampler::EndReason;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Event;
-use crate::session::flow::{Flow, LastWord, Next};
-use crate::session::live::Outcome;
+use crate::session::flow::{CaptureEnd, Flow, Next};
+use crate::session::recorder::Outcome;
 use crate::session::recorder::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
@@ -124,7 +124,7 @@ impl HistoryWorker {
 }
 
 /// Why the capture ended, in words.
-fn ending(last: &LastWord) -> String {
+fn ending(last: &CaptureEnd) -> String {
     match (last.ended.reason, last.ended.exit_status) {
         (EndReason::TargetGone, Some(status)) if status > 128 => {
             format!("the command was ended by signal {}", status - 128)

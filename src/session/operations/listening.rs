@@ -2,16 +2,16 @@
 
 use super::{Last, LastCount, Outlet, Point, gap};
 use crate::error::Result;
-use crate::model::{Note, Reads};
+use crate::model::{Note, NumberKind};
 use crate::ops::{Matcher, Stream};
 use crate::sys::clock::Clock;
-use crate::sys::tee::{Onward, Printed};
+use crate::sys::tee::{CommandOutput, OutputStreams};
 use crate::units::{Nanos, Ops};
 use std::io::ErrorKind;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 /// Maximum wait for more output before orders are polled.
-const PATIENCE: Nanos = Nanos(50_000_000);
+const TIMEOUT: Nanos = Nanos(50_000_000);
 /// Minimum age of a total before it is sent: by then it is known whether it was printed before the command ended.
 const HOLD: Nanos = Nanos(200_000_000);
 
@@ -23,17 +23,22 @@ const MOST_LEFT: usize = 64;
 #[derive(Debug)]
 pub(in crate::session) struct Listening {
     matcher: Matcher,
-    reads: Reads,
-    printed: Printed,
-    onward: Onward,
+    reads: NumberKind,
+    command_output: CommandOutput,
+    passed_on: OutputStreams,
     clock: Clock,
     failure: Option<String>,
 }
 
 impl Listening {
-    pub(super) fn open(pattern: &str, reads: Reads, printed: Printed, clock: Clock) -> Result<Listening> {
-        let (matcher, onward) = (Matcher::new(pattern, reads)?, Onward::open()?);
-        Ok(Listening { matcher, reads, printed, onward, clock, failure: None })
+    pub(super) fn open(
+        pattern: &str,
+        reads: NumberKind,
+        command_output: CommandOutput,
+        clock: Clock,
+    ) -> Result<Listening> {
+        let (matcher, passed_on) = (Matcher::new(pattern, reads)?, OutputStreams::open()?);
+        Ok(Listening { matcher, reads, command_output, passed_on, clock, failure: None })
     }
 
     pub(super) fn clock(&self) -> Clock {
@@ -44,7 +49,7 @@ impl Listening {
     pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
         let (mut live, mut next, mut held) = (true, self.clock.now() + interval, None);
         loop {
-            self.pass(PATIENCE);
+            self.pass(TIMEOUT);
             match mailbox.try_recv() {
                 Ok(Last) => live = false,
                 Err(TryRecvError::Disconnected) => break,
@@ -70,11 +75,11 @@ impl Listening {
 
     /// Forwards the output that arrives within `patience`; true if there was any.
     fn pass(&mut self, patience: Nanos) -> bool {
-        let Listening { matcher, printed, onward, clock, failure, .. } = self;
+        let Listening { matcher, command_output, passed_on, clock, failure, .. } = self;
         let mut gone = None;
-        let any = printed.read(patience, &mut |nth, bytes| {
+        let any = command_output.read(patience, &mut |nth, bytes| {
             let stream = if nth == 0 { Stream::Out } else { Stream::Err };
-            match onward.write(nth, bytes) {
+            match passed_on.write(nth, bytes) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => gone = Some(nth),
                 Err(error) => drop(failure.get_or_insert(error.to_string())),
@@ -86,14 +91,14 @@ impl Listening {
             }
         });
         // The reader of the output is gone. The command must notice as if it had written there itself.
-        gone.into_iter().for_each(|nth| printed.close(nth));
+        gone.into_iter().for_each(|nth| command_output.close(nth));
         any
     }
 
     fn last(mut self, outlet: &Outlet) -> LastCount {
         let mut notes: Vec<Note> = Vec::new();
         let note = |topic: &str, text: String| Note { topic: topic.to_string(), text, fix: None };
-        if self.printed.is_open() {
+        if self.command_output.is_open() {
             notes.push(note(
                 "output-cut",
                 "what the command left running can print no more: its output went through ironlaw".to_string(),
@@ -119,7 +124,7 @@ impl Listening {
                 }
             }
         }
-        LastCount { points, holds_to_end: self.reads != Reads::Rate, notes }
+        LastCount { points, holds_to_end: self.reads != NumberKind::Rate, notes }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::collect::sampler::{EndReason, Ended};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Event, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
-use crate::sys::tee::Printed;
+use crate::sys::tee::CommandOutput;
 use crate::units::{Nanos, Ops};
 use listening::Listening;
 use polling::Polling;
@@ -25,7 +25,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) enum Operations {
     Polled(Box<Polling>),
-    Printed(Box<Listening>),
+    CommandOutput(Box<Listening>),
 }
 
 /// Order to a thread: sampling is over, count once more and keep the result. Closing the channel means: end.
@@ -73,13 +73,13 @@ pub(super) fn check(plan: &Plan) -> Result<()> {
 
 impl Operations {
     /// Opens the plan's source with a first reading; `None` without a source or for one that the kernel counts.
-    pub(super) fn open(plan: &Plan, printed: Option<Printed>, clock: Clock) -> Result<Option<Operations>> {
+    pub(super) fn open(plan: &Plan, command_output: Option<CommandOutput>, clock: Clock) -> Result<Option<Operations>> {
         check(plan)?;
-        match (&plan.ops, printed) {
+        match (&plan.ops, command_output) {
             (None, _) => Ok(None),
-            (Some(OpsSpec::Output { pattern, reads }), Some(printed)) => {
-                let listening = Listening::open(pattern, *reads, printed, clock)?;
-                Ok(Some(Operations::Printed(Box::new(listening))))
+            (Some(OpsSpec::Output { pattern, reads }), Some(command_output)) => {
+                let listening = Listening::open(pattern, *reads, command_output, clock)?;
+                Ok(Some(Operations::CommandOutput(Box::new(listening))))
             }
             (Some(spec), _) => {
                 let starts = matches!(plan.target, Target::Command { .. });
@@ -94,13 +94,13 @@ impl Operations {
         let (tell, done) = sync_channel(1);
         let (leave, clock) = match &self {
             Operations::Polled(polling) => (true, polling.clock()),
-            Operations::Printed(listening) => (false, listening.clock()),
+            Operations::CommandOutput(listening) => (false, listening.clock()),
         };
         let run = move || {
             let outlet = Outlet { out, sent: None };
             let last = match self {
                 Operations::Polled(polling) => polling.run(interval, outlet, &mailbox),
-                Operations::Printed(listening) => listening.run(interval, outlet, &mailbox),
+                Operations::CommandOutput(listening) => listening.run(interval, outlet, &mailbox),
             };
             // The receiver may have given up.
             let _ = tell.send(last);

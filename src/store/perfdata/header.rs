@@ -3,7 +3,6 @@
 
 use super::attr::{self, Attr};
 use super::features::{Build, Features, build, feature};
-use super::records::Records;
 use super::stream::{Stream, own};
 use crate::abi::Cursor;
 use crate::abi::perf::kind;
@@ -84,13 +83,7 @@ impl<'a> PerfData<'a> {
         Ok(perf)
     }
 
-    /// The records, ordered by time.
-    #[must_use]
-    pub fn records(&self) -> Records<'_, 'a> {
-        Records::new(self, self.stream())
-    }
-
-    fn stream(&self) -> Stream<'a> {
+    pub(super) fn stream(&self) -> Stream<'a> {
         Stream::new(self.data, self.data_at, self.big, self.piped)
     }
 

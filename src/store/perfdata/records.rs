@@ -46,7 +46,7 @@ pub struct Records<'f, 'a> {
 }
 
 impl<'f, 'a> Records<'f, 'a> {
-    pub(super) fn new(file: &'f PerfData<'a>, stream: Stream<'a>) -> Self {
+    fn new(file: &'f PerfData<'a>, stream: Stream<'a>) -> Self {
         let (rounds, ready) = (Rounds::default(), VecDeque::new());
         Records { file, stream, rounds, ready, over: false, left_out: LeftOut::default() }
     }
@@ -120,7 +120,13 @@ impl<'a> Iterator for Records<'_, 'a> {
     }
 }
 
-impl PerfData<'_> {
+impl<'a> PerfData<'a> {
+    /// The records, ordered by time.
+    #[must_use]
+    pub fn records(&self) -> Records<'_, 'a> {
+        Records::new(self, self.stream())
+    }
+
     /// Parses a record's content; `None` when it is too short.
     #[must_use]
     pub fn read_record<'r>(&self, record: &'r Record<'_>) -> Option<RecordBody<'r>> {

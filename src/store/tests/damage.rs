@@ -299,13 +299,13 @@ proptest! {
 
     #[test]
     fn no_meta_json_panics(cuts in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), length: prop::sample::Index) {
-        let about = crate::store::about::About { meta: meta(), rows: None };
-        let mut bytes = crate::store::about::to_json(&about).unwrap();
+        let meta_file = crate::store::meta_file::MetaFile { meta: meta(), rows: None };
+        let mut bytes = crate::store::meta_file::to_json(&meta_file).unwrap();
         for (at, byte) in cuts {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
         bytes.truncate(length.index(bytes.len()).max(200));
-        let _ = crate::store::about::parse(&bytes);
+        let _ = crate::store::meta_file::parse(&bytes);
     }
 }

@@ -6,7 +6,7 @@ mod request;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::signals::StopToken;
-use request::{Asked, MAX_HEAD, asked};
+use request::{MAX_HEAD, ParsedRequest, parse_request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{ErrorKind as Io, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Connections served at once; others wait in the kernel's queue.
 const MOST: usize = 16;
 /// Maximum lifetime of a connection, nanoseconds.
-const PATIENCE: u64 = 2_000_000_000;
+const TIMEOUT: u64 = 2_000_000_000;
 /// Pause before the next `accept` where the kernel refuses one.
 const BREATH: Duration = Duration::from_millis(100);
 /// A client may keep sending after the response. This much is read, so that closing does not discard the response.
@@ -37,13 +37,13 @@ type Pages = Box<dyn FnMut(&str) -> Option<Page> + Send>;
 
 /// A server that runs until it is dropped.
 #[derive(Debug)]
-pub struct Answering {
+pub struct HttpServer {
     address: SocketAddr,
     stop: StopToken,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Answering {
+impl HttpServer {
     /// Listens at the first of `addresses` that is free.
     ///
     /// # Errors
@@ -54,9 +54,9 @@ impl Answering {
         listener.set_nonblocking(true)?;
         let stop = StopToken::new()?;
         let token = stop.clone();
-        let mut serving = Serving { listener, open: Vec::new(), pages: Box::new(pages) };
+        let mut serving = ServerLoop { listener, open: Vec::new(), pages: Box::new(pages) };
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(move || serving.run(&token));
-        Ok(Answering { address, stop, thread: Some(thread.context(|| "cannot start a thread")?) })
+        Ok(HttpServer { address, stop, thread: Some(thread.context(|| "cannot start a thread")?) })
     }
 
     /// The address it listens at.
@@ -66,7 +66,7 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         self.stop.stop();
         // A panic of the thread has been printed already, and nothing depends on it.
@@ -88,13 +88,13 @@ fn listen(addresses: &[SocketAddr]) -> Result<TcpListener> {
     Err(Error::new(ErrorKind::Exhausted, what).hint("Give another one, e.g. --listen 127.0.0.1:9500, or --listen off."))
 }
 
-struct Serving {
+struct ServerLoop {
     listener: TcpListener,
     open: Vec<Connection>,
     pages: Pages,
 }
 
-impl Serving {
+impl ServerLoop {
     fn run(&mut self, stop: &StopToken) {
         while !stop.is_stopped() {
             let patience = self.open.iter().map(|it| it.deadline.saturating_sub(monotonic_ns())).min();
@@ -115,7 +115,7 @@ impl Serving {
         let listening = if self.open.len() < MOST { PollFlags::IN } else { PollFlags::empty() };
         let mut fds = vec![PollFd::new(stop, PollFlags::IN), PollFd::new(&self.listener, listening)];
         fds.extend(self.open.iter().map(|connection| {
-            let flags = if connection.step == Step::Answering { PollFlags::OUT } else { PollFlags::IN };
+            let flags = if connection.step == Step::HttpServer { PollFlags::OUT } else { PollFlags::IN };
             PollFd::from_borrowed_fd(connection.stream.as_fd(), flags)
         }));
         let timeout =
@@ -145,7 +145,7 @@ impl Serving {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Asking,
-    Answering,
+    HttpServer,
     /// Answered; waiting for the client to close.
     Leaving,
     Done,
@@ -163,7 +163,7 @@ struct Connection {
 
 impl Connection {
     fn new(stream: TcpStream) -> Connection {
-        let deadline = monotonic_ns().saturating_add(PATIENCE);
+        let deadline = monotonic_ns().saturating_add(TIMEOUT);
         Connection { stream, deadline, step: Step::Asking, bytes: Vec::new(), passed: 0 }
     }
 
@@ -172,7 +172,7 @@ impl Connection {
         if self.step == Step::Asking {
             self.read(pages);
         }
-        if self.step == Step::Answering {
+        if self.step == Step::HttpServer {
             self.write();
         }
         if self.step == Step::Leaving {
@@ -188,17 +188,17 @@ impl Connection {
                 Ok(length) => self.bytes.extend_from_slice(&buffer[..length]),
                 Err(error) => return self.failed(&error),
             }
-            let answer = match asked(&self.bytes) {
-                Asked::More if self.bytes.len() > MAX_HEAD => refusal(431, "Request Header Fields Too Large"),
-                Asked::More => continue,
-                Asked::Refused(status, reason) => refusal(status, reason),
-                Asked::Page(path) => match pages(&path) {
+            let answer = match parse_request(&self.bytes) {
+                ParsedRequest::More if self.bytes.len() > MAX_HEAD => refusal(431, "Request Header Fields Too Large"),
+                ParsedRequest::More => continue,
+                ParsedRequest::Refused(status, reason) => refusal(status, reason),
+                ParsedRequest::Page(path) => match pages(&path) {
                     Some(page) => response(200, "OK", page.content_type, &page.body),
                     None => refusal(404, "Not Found"),
                 },
             };
             self.bytes = answer;
-            return self.step = Step::Answering;
+            return self.step = Step::HttpServer;
         }
     }
 

@@ -6,7 +6,7 @@ pub(super) const MAX_HEAD: usize = 8 << 10;
 
 /// Result of parsing the bytes received so far.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum ParsedRequest {
     /// The head is still incomplete.
     More,
     /// This path, without its query.
@@ -15,14 +15,14 @@ pub(super) enum Asked {
     Refused(u16, &'static str),
 }
 
-const BAD: Asked = Asked::Refused(400, "Bad Request");
+const BAD: ParsedRequest = ParsedRequest::Refused(400, "Bad Request");
 
 /// Parses a request's head.
-pub(super) fn asked(bytes: &[u8]) -> Asked {
+pub(super) fn parse_request(bytes: &[u8]) -> ParsedRequest {
     let searched = &bytes[..bytes.len().min(MAX_HEAD)];
     let Some(end) = searched.windows(4).position(|window| window == b"\r\n\r\n") else {
         // Waiting is pointless if these bytes cannot become a request.
-        return if begins(searched) { Asked::More } else { BAD };
+        return if begins(searched) { ParsedRequest::More } else { BAD };
     };
     let Ok(head) = std::str::from_utf8(&searched[..end]) else { return BAD };
     let mut lines = head.split("\r\n");
@@ -36,8 +36,8 @@ pub(super) fn asked(bytes: &[u8]) -> Asked {
     let is_target = target.starts_with('/') && target.bytes().all(|byte| byte.is_ascii_graphic());
     match (is_method && is_version && is_target, method) {
         (false, _) => BAD,
-        (true, "GET") => Asked::Page(target.split('?').next().unwrap_or_default().to_string()),
-        (true, _) => Asked::Refused(405, "Method Not Allowed"),
+        (true, "GET") => ParsedRequest::Page(target.split('?').next().unwrap_or_default().to_string()),
+        (true, _) => ParsedRequest::Refused(405, "Method Not Allowed"),
     }
 }
 
@@ -62,19 +62,22 @@ mod tests {
 
     #[test]
     fn a_request_is_a_page_or_a_refusal_and_nothing_in_between() {
-        let page = |path: &str| Asked::Page(path.to_string());
+        let page = |path: &str| ParsedRequest::Page(path.to_string());
         let long = format!("GET /metrics HTTP/1.1\r\nHost: x\r\nA: {}\r\n\r\n", "y".repeat(MAX_HEAD));
         for (text, expected) in [
             ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", page("/metrics")),
             ("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\nand more", page("/metrics")),
             ("GET /?a=b HTTP/1.0\r\n\r\n", page("/")),
             ("GET /%6detrics HTTP/1.0\r\n\r\n", page("/%6detrics")),
-            ("HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n", Asked::Refused(405, "Method Not Allowed")),
-            ("POST / HTTP/1.1\r\nhost: x\r\nContent-Length: 5\r\n\r\n", Asked::Refused(405, "Method Not Allowed")),
-            ("", Asked::More),
-            ("GET /met", Asked::More),
-            ("GET / HTTP/1.1\r\nHost: x\r\n", Asked::More),
-            (&long, Asked::More),
+            ("HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n", ParsedRequest::Refused(405, "Method Not Allowed")),
+            (
+                "POST / HTTP/1.1\r\nhost: x\r\nContent-Length: 5\r\n\r\n",
+                ParsedRequest::Refused(405, "Method Not Allowed"),
+            ),
+            ("", ParsedRequest::More),
+            ("GET /met", ParsedRequest::More),
+            ("GET / HTTP/1.1\r\nHost: x\r\n", ParsedRequest::More),
+            (&long, ParsedRequest::More),
             ("GET / HTTP/1.1\r\n\r\n", BAD),
             ("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", BAD),
             ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", BAD),
@@ -88,7 +91,7 @@ mod tests {
             ("\u{16}\u{3}\u{1}", BAD),
             ("\n", BAD),
         ] {
-            assert_eq!(asked(text.as_bytes()), expected, "{text:.80?}");
+            assert_eq!(parse_request(text.as_bytes()), expected, "{text:.80?}");
         }
     }
 }

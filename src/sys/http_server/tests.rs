@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 use super::*;
 
-fn serve() -> Answering {
+fn serve() -> HttpServer {
     let pages = |path: &str| {
         let page = |body: &str| Page { content_type: "text/plain", body: body.as_bytes().to_vec() };
         match path {
@@ -10,7 +10,7 @@ fn serve() -> Answering {
             _ => None,
         }
     };
-    Answering::start(&["127.0.0.1:0".parse().unwrap()], pages).unwrap()
+    HttpServer::start(&["127.0.0.1:0".parse().unwrap()], pages).unwrap()
 }
 
 fn ask(address: SocketAddr, request: &[u8]) -> String {
@@ -62,9 +62,9 @@ fn silent_clients_hold_up_nobody_for_longer_than_their_time() {
 fn the_next_free_address_is_taken_and_none_is_an_error() {
     let server = serve();
     let free = "127.0.0.1:0".parse().unwrap();
-    let second = Answering::start(&[server.address(), free], |_| None).unwrap();
+    let second = HttpServer::start(&[server.address(), free], |_| None).unwrap();
     assert_ne!(second.address(), server.address());
-    let error = Answering::start(&[server.address()], |_| None).unwrap_err();
+    let error = HttpServer::start(&[server.address()], |_| None).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Exhausted);
     assert!(error.to_string().contains("is taken") && error.remedy().is_some(), "{error}");
     let address = server.address();

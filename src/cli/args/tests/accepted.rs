@@ -1,7 +1,7 @@
 //! What is accepted, and the value it becomes.
 
 use super::*;
-use crate::model::{CallGraph, OpsSpec, Reads};
+use crate::model::{CallGraph, NumberKind, OpsSpec};
 use crate::units::Nanos;
 
 const MS: u64 = 1_000_000;
@@ -101,9 +101,9 @@ fn a_command_keeps_its_own_flags_as_they_are() {
 fn a_source_of_operations_is_read_in_every_form() {
     let output = |pattern: &str, reads| OpsSpec::Output { pattern: pattern.into(), reads };
     for (typed, expected) in [
-        ("'regex:total ([0-9]+)'", output("total ([0-9]+)", Reads::Total)),
-        ("'regex-sum:größe (\\d+)'", output("größe (\\d+)", Reads::Sum)),
-        ("'regex-rate:([0-9.]+) req/s'", output("([0-9.]+) req/s", Reads::Rate)),
+        ("'regex:total ([0-9]+)'", output("total ([0-9]+)", NumberKind::Total)),
+        ("'regex-sum:größe (\\d+)'", output("größe (\\d+)", NumberKind::Sum)),
+        ("'regex-rate:([0-9.]+) req/s'", output("([0-9.]+) req/s", NumberKind::Rate)),
         ("uprobe:/a/b:c::d", OpsSpec::Uprobe { binary: "/a/b".into(), symbol: "c::d".into() }),
         ("tracepoint:a:b:c", OpsSpec::Tracepoint { category: "a".into(), name: "b:c".into() }),
         ("file:/run/größe", OpsSpec::File { path: "/run/größe".into() }),

@@ -1,9 +1,12 @@
 //! Renews the listing every second on a separate thread, so that a slow /proc does not block the session.
 //! The thread ends at most one listing after its owner.
 
-use super::lister::Lister;
-use crate::error::{Context, Result};
+use super::recordings::Recordings;
+use crate::collect::targets::{TargetLister, Targets};
+use crate::error::{Context, Error, Result};
+use crate::sys::clock;
 use crate::tui::msg::Msg;
+use crate::units::Nanos;
 use crate::view::picker::Choices;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -33,9 +36,10 @@ impl Chooser {
     fn paced([soon, each]: [Duration; 2], mut send: impl FnMut(Choices) -> bool + Send + 'static) -> Result<Chooser> {
         let (stop, stopped) = channel::<()>();
         let list = move || {
-            let mut lister = Lister::here();
+            let mut targets = TargetLister::here();
+            let mut recordings = Recordings::new(".".into());
             let mut wait = soon;
-            while send(lister.list_now()) {
+            while send(choices(targets.list(Nanos(clock::monotonic_ns())), &mut recordings)) {
                 match stopped.recv_timeout(wait) {
                     Err(RecvTimeoutError::Timeout) => wait = each,
                     Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
@@ -47,6 +51,22 @@ impl Chooser {
             .spawn(list)
             .context(|| "cannot start the thread that lists processes")?;
         Ok(Chooser { _stop: stop })
+    }
+}
+
+fn choices(targets: Targets, recordings: &mut Recordings) -> Choices {
+    let Targets { machine, processes, cgroups } = targets;
+    let (processes, problem) = match processes {
+        Ok(processes) => (processes, None),
+        Err(error) => (Vec::new(), Some(with_remedy(&error))),
+    };
+    Choices { machine, processes, cgroups, recordings: recordings.list(), unix_ns: clock::unix_ns(), problem }
+}
+
+fn with_remedy(error: &Error) -> String {
+    match error.remedy() {
+        Some(remedy) => format!("{error}: {remedy}"),
+        None => error.to_string(),
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn descriptors(used: usize) -> usize {
 }
 
 /// How many of the plan's groups, from the first on, fit when each is opened at `places` places.
-pub(super) fn afforded(plan: &HardwarePlan, places: usize, descriptors: usize) -> usize {
+pub(super) fn affordable_groups(plan: &HardwarePlan, places: usize, descriptors: usize) -> usize {
     let mut needed = 0_usize;
     let fits = |events: usize| {
         needed = needed.saturating_add(events.saturating_mul(places));
@@ -55,7 +55,11 @@ mod tests {
     fn groups_beyond_the_descriptors_are_left_out_from_the_last_on() {
         let three = plan(&[&["cycles", "instructions"], &["llc-miss", "instructions"], &["l2-miss"]]);
         for (places, descriptors, groups) in [(1, 5, 3), (1, 4, 2), (10, 25, 1), (100, 100, 0), (0, 0, 3)] {
-            assert_eq!(afforded(&three, places, descriptors), groups, "{places} places, {descriptors} descriptors");
+            assert_eq!(
+                affordable_groups(&three, places, descriptors),
+                groups,
+                "{places} places, {descriptors} descriptors"
+            );
             let (plan, note) = cut(three.clone(), groups);
             assert_eq!((plan.groups.len(), note.is_some()), (groups, groups < 3));
         }

@@ -9,8 +9,9 @@ mod totals;
 mod trial;
 
 use super::attach::AttachScope;
-use super::births::settled;
-use super::request::{self, EventRequests};
+use super::event_requests::EventRequests;
+use super::new_threads::settled;
+use super::request;
 use crate::collect::catalog;
 use crate::model::{Event, EventKind, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK, Note, Unit};
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
@@ -164,7 +165,7 @@ impl Hardware {
         let Ok((opening, born)) = settled(|| places::tasks(site.reach, site.root), attempt);
         let Opening { plan, beyond, groups, kept, refused, by_task, places } = opening;
         let left_out: Vec<LeftOut> = left_out.into_iter().chain(refused).collect();
-        let none = groups.is_empty().then(|| nowhere(places, &left_out));
+        let none = groups.is_empty().then(|| opened_at_no_place(places, &left_out));
         let mut plan = trial::without(plan, |number| kept.contains(&number), &left_out);
         if by_task {
             plan.switch_cost_ns =
@@ -173,7 +174,7 @@ impl Hardware {
         // The recording states what was counted, not what was requested.
         let events = plan.groups.iter_mut().flat_map(|group| &mut group.events);
         events.for_each(|event| event.event.exclude_kernel |= menu.exclude_kernel);
-        let missed = (born > 0).then(|| restless(born));
+        let missed = (born > 0).then(|| threads_kept_starting(born));
         let notes = none.or_else(|| trial::note(&left_out)).into_iter().chain(beyond).chain(missed).collect();
         let totals = Totals::of(&plan, catalog::hardware(&plan), by_task);
         (Hardware { plan, groups, totals }, notes)
@@ -226,8 +227,8 @@ struct Opening {
 impl Opening {
     fn of(plan: &HardwarePlan, tids: &[u32], exclude_kernel: bool, site: &Site<'_>) -> Opening {
         let (places, inherit) = places(site.reach, site.cpus, tids);
-        let afforded = budget::afforded(plan, places.len(), budget::descriptors(site.used));
-        let (plan, beyond) = budget::cut(plan.clone(), afforded);
+        let affordable_groups = budget::affordable_groups(plan, places.len(), budget::descriptors(site.used));
+        let (plan, beyond) = budget::cut(plan.clone(), affordable_groups);
         let by_task = places.iter().all(|place| matches!(place, Place::Task { .. }));
         let requests = Requests { inherit, on_exec: site.on_exec, exclude_kernel };
         let (mut groups, mut kept, mut refused) = (Vec::new(), Vec::new(), Vec::new());
@@ -317,7 +318,7 @@ fn own_thread(place: Place<'_>, inherit: Inherit) -> Option<u32> {
     }
 }
 
-fn restless(born: usize) -> Note {
+fn threads_kept_starting(born: usize) -> Note {
     Note {
         topic: "hardware-restless".to_string(),
         text: format!(
@@ -327,7 +328,7 @@ fn restless(born: usize) -> Note {
     }
 }
 
-fn nowhere(places: usize, left_out: &[LeftOut]) -> Note {
+fn opened_at_no_place(places: usize, left_out: &[LeftOut]) -> Note {
     let why = match (places, left_out.last()) {
         (0, _) => {
             "whole CPUs are sampled in place of the target's threads, and hardware would count others too".to_string()

@@ -1,6 +1,7 @@
 //! Lists where a target's hardware events are opened: its threads, its CPUs, or its control group on each CPU.
 
-use crate::collect::sampler::attach::{AttachScope, threads_of};
+use crate::collect::sampler::attach::AttachScope;
+use crate::collect::sampler::new_threads::threads_of;
 use crate::sys::perf::event::{Inherit, Place};
 use std::path::Path;
 

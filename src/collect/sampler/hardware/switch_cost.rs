@@ -10,7 +10,7 @@ use std::thread::{JoinHandle, Thread};
 /// Number of round trips; only the fastest counts, because others may have been interrupted.
 const ROUNDS: u32 = 40;
 /// Time limit for them, for a machine where each has to wait for a CPU.
-const ENOUGH: Nanos = Nanos(5_000_000);
+const MEASURING_TIME: Nanos = Nanos(5_000_000);
 /// A slower round trip without counters had to wait for a CPU: measure again.
 const WAITED: Nanos = Nanos(25_000);
 const ATTEMPTS: u32 = 5;
@@ -72,7 +72,7 @@ impl Partner {
             }
             monotonic_ns() - begun
         };
-        let (end, mut fastest) = (monotonic_ns() + ENOUGH.0, round());
+        let (end, mut fastest) = (monotonic_ns() + MEASURING_TIME.0, round());
         for _ in 1..ROUNDS {
             fastest = fastest.min(round());
             if monotonic_ns() > end {

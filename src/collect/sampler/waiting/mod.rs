@@ -5,8 +5,8 @@ mod look;
 
 pub use look::WaitSample;
 
-use super::attach::threads_of;
 use super::follow::Follow;
+use super::new_threads::threads_of;
 use crate::error::{Context, Result};
 use crate::model::Note;
 use crate::sys::clock::{monotonic_ns, thread_cpu};

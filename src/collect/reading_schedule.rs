@@ -7,11 +7,11 @@ const COST_SPACING: u64 = 50;
 
 /// When something may be read again.
 #[derive(Debug, Default)]
-pub(super) struct Due {
+pub(super) struct ReadingSchedule {
     not_before: Nanos,
 }
 
-impl Due {
+impl ReadingSchedule {
     /// Whether the next reading is due.
     pub(super) fn is_due(&self, at: Nanos) -> bool {
         at >= self.not_before
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn what_costs_a_millisecond_is_read_every_fifty() {
-        let mut due = Due::default();
+        let mut due = ReadingSchedule::default();
         assert!(due.is_due(Nanos(0)));
         due.was_read(Nanos(7), Nanos(1_000_000));
         assert!(!due.is_due(Nanos(50_000_006)) && due.is_due(Nanos(50_000_007)));

@@ -1,6 +1,7 @@
 //! Opens events on the threads of a program that creates further threads meanwhile.
 
 use rustc_hash::FxHashSet;
+use std::path::Path;
 
 /// Maximum number of attempts.
 const MOST_LOOKS: usize = 5;
@@ -27,6 +28,12 @@ pub(super) fn settled<T, E>(
         }
         look += 1;
     }
+}
+
+/// Threads of a process, by id; empty if it is gone.
+pub fn threads_of(root: &Path, pid: u32) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir(root.join("proc").join(pid.to_string()).join("task")) else { return vec![] };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
 #[cfg(test)]

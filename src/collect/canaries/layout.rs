@@ -1,7 +1,7 @@
 //! Defines the walks on this machine: their lines, where they lie, and which are unavailable.
 
 use crate::error::Result;
-use crate::sys::probes::{Cycle, LINE, Pages, Region};
+use crate::sys::memory_walks::{LINE, Pages, PointerChase, Region};
 use crate::sys::sysfs::CacheSizes;
 use std::time::Duration;
 
@@ -114,12 +114,12 @@ pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Pl
 }
 
 /// Builds the walk: touches its memory and asks once more for huge pages.
-pub(super) fn build(layout: &Layout) -> Result<Cycle> {
+pub(super) fn build(layout: &Layout) -> Result<PointerChase> {
     let huge = 2 * MIB;
     let bytes = layout.span.div_ceil(huge) * huge;
     let region = Region::map(bytes, layout.pages, layout.node)?;
     // The value of the seed does not matter; equal seeds give walks in small and in huge pages the same lines.
-    let mut cycle = Cycle::link(region, layout.span, layout.lines, 0x1dea_0b5e)?;
+    let mut cycle = PointerChase::link(region, layout.span, layout.lines, 0x1dea_0b5e)?;
     if layout.pages == Pages::Huge {
         cycle.collapse();
     }

@@ -109,18 +109,18 @@ impl Drop for Region {
 
 /// Lines of a region linked into one random cycle, and the current position of the walk.
 #[derive(Debug)]
-pub struct Cycle {
+pub struct PointerChase {
     region: Region,
     at: NonNull<c_void>,
     lines: u32,
 }
 
 // SAFETY: it points into the region that it owns.
-unsafe impl Send for Cycle {}
+unsafe impl Send for PointerChase {}
 
 /// Result of a timed walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Burst {
+pub struct TimedWalk {
     /// Nanoseconds.
     pub nanos: u64,
     /// Loads.
@@ -129,12 +129,12 @@ pub struct Burst {
     pub undisturbed: bool,
 }
 
-impl Cycle {
+impl PointerChase {
     /// Links `lines` lines, spread evenly over the first `span` bytes of the region.
     ///
     /// # Errors
     /// `Usage` when they do not fit.
-    pub fn link(region: Region, span: u64, lines: u32, seed: u64) -> Result<Cycle> {
+    pub fn link(region: Region, span: u64, lines: u32, seed: u64) -> Result<PointerChase> {
         let span = usize::try_from(span).unwrap_or(usize::MAX).min(region.bytes);
         if lines < 2 || (span as u64) / LINE < u64::from(lines) {
             return Err(Error::new(ErrorKind::Usage, format!("{lines} lines do not fit into {span} bytes")));
@@ -142,7 +142,7 @@ impl Cycle {
         let mut places = vec![0u32; lines as usize];
         // SAFETY: `places` has room for the lines, and the function writes only within the span inside the region.
         let at = unsafe { ironlaw_probe_link(region.base.as_ptr(), span, places.as_mut_ptr(), lines, seed) };
-        Ok(Cycle { at: NonNull::new(at).unwrap_or(region.base), region, lines })
+        Ok(PointerChase { at: NonNull::new(at).unwrap_or(region.base), region, lines })
     }
 
     /// The memory of the cycle.
@@ -170,17 +170,17 @@ impl Cycle {
     }
 
     /// Continues the walk and times it.
-    pub fn burst(&mut self, loads: u64) -> Burst {
+    pub fn burst(&mut self, loads: u64) -> TimedWalk {
         let (switches, place) = (involuntary_switches(), current_cpu());
         let start = monotonic_ns();
         self.walk(loads);
         let nanos = monotonic_ns().saturating_sub(start);
         let undisturbed = switches.is_some() && switches == involuntary_switches() && place == current_cpu();
-        Burst { nanos, loads, undisturbed }
+        TimedWalk { nanos, loads, undisturbed }
     }
 
     /// Like `burst`, and flushes the visited lines from every cache afterwards; the flush is not timed.
-    pub fn burst_and_flush(&mut self, loads: u64) -> Burst {
+    pub fn burst_and_flush(&mut self, loads: u64) -> TimedWalk {
         let from = self.at;
         let burst = self.burst(loads);
         // SAFETY: the walk began within the cycle; flushing changes no contents.
@@ -241,7 +241,7 @@ mod tests {
     fn a_cycle_visits_every_line_once_before_it_comes_back() {
         for lines in [2u32, 3, 1000] {
             let region = Region::map(2 * MIB, Pages::Small, None).unwrap();
-            let mut cycle = Cycle::link(region, MIB, lines, 7).unwrap();
+            let mut cycle = PointerChase::link(region, MIB, lines, 7).unwrap();
             let start = cycle.at;
             let (first, last) =
                 (cycle.region.base.as_ptr() as usize, cycle.region.base.as_ptr() as usize + MIB as usize);
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_burst_counts_what_it_walks_and_a_flush_stays_where_it_is() {
         let region = Region::map(2 * MIB, Pages::Huge, None).unwrap();
-        let mut cycle = Cycle::link(region, 2 * MIB, 500, 1).unwrap();
+        let mut cycle = PointerChase::link(region, 2 * MIB, 500, 1).unwrap();
         let before = cycle.at;
         assert_eq!((cycle.burst(300).loads, cycle.burst_and_flush(200).loads), (300, 200));
         assert_eq!(cycle.flush(), cfg!(any(target_arch = "x86_64", target_arch = "aarch64")));
@@ -282,7 +282,7 @@ mod tests {
         let absent = Region::map(MIB, Pages::Small, Some(900)).unwrap_err();
         assert!(absent.to_string().contains("memory node 900"), "{absent}");
         let region = Region::map(MIB, Pages::Small, None).unwrap();
-        assert!(Cycle::link(region, MIB, 20_000, 1).is_err());
+        assert!(PointerChase::link(region, MIB, 20_000, 1).is_err());
     }
 
     #[test]

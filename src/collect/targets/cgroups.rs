@@ -1,11 +1,10 @@
 //! Lists the cgroups that contain processes, with the CPU time each used since the last listing.
 //! Includes only cgroups that can be profiled: those of version 2 and of version 1's `perf_event`.
 
-use super::lister::use_of;
-use crate::model::{Measure, Why};
+use super::processes::cpus_used;
+use crate::model::{CgroupChoice, Measure, Why};
 use crate::sys::cgroupfs::{CgroupFs, directories};
 use crate::units::Nanos;
-use crate::view::picker::CgroupChoice;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +41,7 @@ impl Cgroups {
                 // A cgroup created since the last listing has used its CPU time since then.
                 let then = before.get(&path).copied().unwrap_or(0);
                 self.used_ns.insert(path.clone(), used);
-                use_of(Some(then), used, Nanos(1), span)
+                cpus_used(Some(then), used, Nanos(1), span)
             }
             None => Measure::Missing(Why::NotSupported),
         };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The content of `meta.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct About {
+pub(super) struct MetaFile {
     #[serde(flatten)]
     pub meta: Meta,
     /// Rows of each table; `None` until the recording is finished.
@@ -24,8 +24,8 @@ struct Version {
 }
 
 /// Formats it as indented JSON.
-pub(super) fn to_json(about: &About) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(about)
+pub(super) fn to_json(meta_file: &MetaFile) -> Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec_pretty(meta_file)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot describe the recording: {error}")))?;
     bytes.push(b'\n');
     Ok(bytes)
@@ -33,7 +33,7 @@ pub(super) fn to_json(about: &About) -> Result<Vec<u8>> {
 
 /// # Errors
 /// [`ErrorKind::Unsupported`] for a newer major version, [`ErrorKind::Corrupt`] for other parse errors.
-pub(super) fn parse(bytes: &[u8]) -> Result<About> {
+pub(super) fn parse(bytes: &[u8]) -> Result<MetaFile> {
     let corrupt = |error: serde_json::Error| {
         Error::new(ErrorKind::Corrupt, format!("meta.json is not that of a recording: {error}"))
     };

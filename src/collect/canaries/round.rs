@@ -1,8 +1,8 @@
 //! Runs one round of a walk, timed so that bursts disturbed by an interrupt or a preemption do not count.
 
-use super::canaries::{Layout, Place};
+use super::layout::{Layout, Place};
 use crate::error::{Error, ErrorKind, Result};
-use crate::sys::probes::{Burst, Cycle};
+use crate::sys::memory_walks::{PointerChase, TimedWalk};
 
 /// Bursts per round: the median represents all, and half of them may be disturbed.
 const BURSTS: u64 = 8;
@@ -11,7 +11,7 @@ const BURSTS: u64 = 8;
 #[derive(Debug)]
 pub(super) struct Canary {
     pub layout: Layout,
-    cycle: Cycle,
+    cycle: PointerChase,
 }
 
 /// Sums over rounds.
@@ -25,7 +25,7 @@ pub struct Sum {
 
 impl Canary {
     /// Takes the walk and flushes it if its layout asks for that; fails on CPUs where a program may not flush.
-    pub(super) fn new(layout: Layout, cycle: Cycle) -> Result<Canary> {
+    pub(super) fn new(layout: Layout, cycle: PointerChase) -> Result<Canary> {
         if layout.flush && !cycle.flush() {
             return Err(Error::new(ErrorKind::Unsupported, "a program may not flush caches on this kind of CPU"));
         }
@@ -54,9 +54,9 @@ impl Canary {
 }
 
 /// The median of the undisturbed bursts, scaled to all of their loads.
-fn middle(bursts: Vec<Burst>) -> Option<Sum> {
+fn middle(bursts: Vec<TimedWalk>) -> Option<Sum> {
     let all = bursts.len();
-    let mut good: Vec<Burst> = bursts.into_iter().filter(|burst| burst.undisturbed && burst.loads > 0).collect();
+    let mut good: Vec<TimedWalk> = bursts.into_iter().filter(|burst| burst.undisturbed && burst.loads > 0).collect();
     if good.len() * 2 < all {
         return None;
     }
@@ -89,11 +89,11 @@ pub(super) fn seen_from(layout: &Layout, node: Option<u32>, nodes: &[u32], turn:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collect::probe::canaries::layouts;
+    use crate::collect::canaries::layout::layouts;
     use crate::sys::sysfs::CacheSizes;
 
-    fn burst(nanos: u64, undisturbed: bool) -> Burst {
-        Burst { nanos, loads: 100, undisturbed }
+    fn burst(nanos: u64, undisturbed: bool) -> TimedWalk {
+        TimedWalk { nanos, loads: 100, undisturbed }
     }
 
     #[test]

@@ -5,20 +5,20 @@
 //! The thread has normal priority. A round is cut into bursts of 10 to 100 us, shorter than any time slice. At a lower
 //! priority a busy CPU would preempt it within a burst, which would be worthless and would have to be repeated.
 
-mod canaries;
+mod layout;
 mod round;
 
-pub use canaries::Place;
+pub use layout::Place;
 pub use round::Sum;
 
 use crate::error::{Context, Result};
 use crate::model::Note;
 use crate::sys::clock;
-use crate::sys::probes::{self, Pages};
+use crate::sys::memory_walks::{self, Pages};
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::{CacheSizes, SysFs};
 use crate::units::Nanos;
-use canaries::{build, layouts};
+use layout::{build, layouts};
 use round::{Canary, seen_from};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,19 +51,19 @@ impl Totals {
 
 /// The canaries' thread; it ends when this is dropped.
 #[derive(Debug)]
-pub struct Probe {
+pub struct CanaryThread {
     totals: Arc<Mutex<Totals>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Probe {
+impl CanaryThread {
     /// Starts the thread, which sets up its memory before its first round: up to 150 MiB, most of it on machines with a
     /// large last-level cache.
     ///
     /// # Errors
     /// The system refuses another thread.
-    pub fn start(proc: ProcFs, sys: &SysFs) -> Result<Probe> {
+    pub fn start(proc: ProcFs, sys: &SysFs) -> Result<CanaryThread> {
         let cpu = sys.online_cpus().ok().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
         let (sizes, nodes) = (CacheSizes::of(&sys.caches(cpu)), sys.nodes());
         let totals = Arc::new(Mutex::new(Totals::default()));
@@ -75,7 +75,7 @@ impl Probe {
         };
         let thread = std::thread::Builder::new().name("probe".into()).spawn(run);
         let thread = thread.context(|| "cannot start a thread")?;
-        Ok(Probe { totals, stop: Some(stop), thread: Some(thread) })
+        Ok(CanaryThread { totals, stop: Some(stop), thread: Some(thread) })
     }
 
     /// What they have measured so far.
@@ -85,7 +85,7 @@ impl Probe {
     }
 }
 
-impl Drop for Probe {
+impl Drop for CanaryThread {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
@@ -151,7 +151,7 @@ impl Walker {
 
     fn round(&mut self) -> Vec<(Place, Sum)> {
         self.turn = self.turn.wrapping_add(1);
-        let node = probes::current_cpu().map(|(_, node)| node);
+        let node = memory_walks::current_cpu().map(|(_, node)| node);
         let (nodes, turn) = (&self.nodes, self.turn);
         let seen = |canary: &mut Canary| {
             let place = seen_from(&canary.layout, node, nodes, turn)?;
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn memory_is_walked_on_a_machine_that_says_nothing_and_the_thread_ends_when_dropped() {
         let root = tempfile::tempdir().unwrap();
-        let probe = Probe::start(ProcFs::new("/proc"), &SysFs::new(root.path())).unwrap();
+        let probe = CanaryThread::start(ProcFs::new("/proc"), &SysFs::new(root.path())).unwrap();
         while cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) && probe.totals().of(Place::Dram).loads == 0 {
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -1,12 +1,10 @@
 //! Lists the processes of a machine, with the CPU time each used since the last listing.
 //! Leaves out processes that have ended and kernel threads, which can only be profiled system-wide.
 
-use super::lister::use_of;
 use crate::error::Result;
-use crate::model::{Measure, Why};
+use crate::model::{Measure, ProcessChoice, Why};
 use crate::sys::procfs::{ProcFs, resident_bytes, task_stat};
 use crate::units::Nanos;
-use crate::view::picker::ProcessChoice;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
@@ -69,7 +67,7 @@ impl Processes {
         let before = before.filter(|known| known.born == stat.start_ticks);
         // A process started since the last listing has used its CPU time since then.
         let used = before.as_ref().map_or(0, |known| known.ticks);
-        let cpu = use_of(Some(used), ticks, tick, span);
+        let cpu = cpus_used(Some(used), ticks, tick, span);
         // An exec normally changes the process's name, so the command line is read again only then. The new name is
         // visible before the new arguments.
         let command = match before {
@@ -106,6 +104,17 @@ impl Processes {
     fn is_ours(&self, pid: u32) -> bool {
         let owner = || std::fs::metadata(self.proc.root().join(pid.to_string())).ok().map(|directory| directory.uid());
         self.user == Some(0) || self.user.is_some() && owner() == self.user
+    }
+}
+
+/// Number of busy CPUs: the increase of a counter of CPU time in `unit`s, divided by the elapsed time.
+pub(super) fn cpus_used(before: Option<u64>, now: u64, unit: Nanos, span: Option<Nanos>) -> Measure<f64> {
+    match (before, span) {
+        (Some(before), Some(span)) => {
+            let grown = Nanos(now.saturating_sub(before).saturating_mul(unit.0));
+            Measure::exact(grown.seconds() / span.seconds())
+        }
+        _ => Measure::Missing(Why::NotRecorded),
     }
 }
 
