@@ -76,8 +76,11 @@ pub(super) fn run(args: &ConfigArgs) -> Result<()> {
         match &path {
             Some(path) => format!("{}\n", path.display()),
             None => {
-                return Err(Error::new(ErrorKind::NotFound, "there is no home directory to keep it in")
-                    .hint("Set IRONLAW_CONFIG to the path of a file."));
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    "cannot place the configuration file: this user has no home directory",
+                )
+                .hint("Set IRONLAW_CONFIG to the path of a file."));
             }
         }
     } else if args.check {

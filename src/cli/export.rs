@@ -19,7 +19,7 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     let format = format(args.format, file)?;
     let to_terminal = file.is_none() && std::io::stdout().is_terminal();
     if to_terminal && matches!(format, ExportFormat::Pprof | ExportFormat::Parquet) {
-        return Err(Error::new(ErrorKind::Usage, "this format is no text for a terminal")
+        return Err(Error::new(ErrorKind::Usage, "this format is binary and cannot be printed on a terminal")
             .hint("Name a file with -o, or send it into a pipe."));
     }
     let source = recording(&args.selection)?;

@@ -22,7 +22,7 @@ pub(super) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<()> {
         kallsyms: args.kallsyms.clone(),
     };
     if let Some(missing) = options.symfs.iter().find(|dir| !dir.is_dir()) {
-        return Err(Error::new(ErrorKind::NotFound, format!("{} is no directory", missing.display())));
+        return Err(Error::new(ErrorKind::NotFound, format!("{} is not a directory", missing.display())));
     }
     let imported = import::import(&source, &options, |meta| Writer::create(&path, meta, args.force))?;
     imported.meta.notes.iter().for_each(|note| terminal.note(note));
@@ -52,7 +52,7 @@ fn output(args: &ImportArgs) -> Result<PathBuf> {
             .hint("Name it with -o."));
     }
     let name = args.file.file_name().ok_or_else(|| {
-        Error::new(ErrorKind::Usage, format!("{} is no file", args.file.display())).hint("Name a perf.data file.")
+        Error::new(ErrorKind::Usage, format!("{} is not a file", args.file.display())).hint("Name a perf.data file.")
     })?;
     Ok(PathBuf::from(name))
 }

@@ -59,7 +59,7 @@ fn late() -> Error {
 }
 
 fn connect(authority: &str, deadline: &Deadline) -> Result<TcpStream> {
-    let unknown = || Error::new(ErrorKind::NotFound, format!("there is no host '{authority}'"));
+    let unknown = || Error::new(ErrorKind::NotFound, format!("unknown host '{authority}'"));
     let addresses = authority.to_socket_addrs().map_err(|_| unknown())?;
     let mut failure = unknown();
     for address in addresses {
@@ -154,7 +154,7 @@ impl Answer {
     fn at_end(mut self) -> Result<Vec<u8>> {
         match self.head()?.map(|head| head.body) {
             Some(Body::Rest) => Ok(self.into_body()),
-            _ => Err(Error::new(ErrorKind::Corrupt, "the server hung up in the middle of its answer")),
+            _ => Err(Error::new(ErrorKind::Corrupt, "the server closed the connection within its answer")),
         }
     }
 
@@ -172,7 +172,7 @@ impl Answer {
 }
 
 fn no_http() -> Error {
-    Error::new(ErrorKind::Unsupported, "what answers there does not speak HTTP/1")
+    Error::new(ErrorKind::Unsupported, "the server does not speak HTTP/1")
 }
 
 /// Checks the status line and determines how the body is sent.
@@ -191,7 +191,7 @@ fn parse_head(bytes: &[u8]) -> Result<Head> {
             }
             "transfer-encoding" if value.eq_ignore_ascii_case("chunked") => head.body = Body::Chunked,
             "content-encoding" if !value.eq_ignore_ascii_case("identity") => {
-                return Err(Error::new(ErrorKind::Unsupported, format!("the page comes compressed ({value})")));
+                return Err(Error::new(ErrorKind::Unsupported, format!("the page is compressed ({value})")));
             }
             "location" => moved = Some(value.to_string()),
             _ => {}
@@ -269,13 +269,13 @@ mod tests {
             ("HTTP/1.1 401 No\r\n\r\n", "refuses"),
             ("HTTP/1.1 500 Oops\r\n\r\n", "status 500"),
             ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "compressed"),
-            ("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort", "hung up"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nshort", "closed the connection"),
             ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", "64 MiB"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n", "64 MiB"),
             ("SSH-2.0-OpenSSH\r\n\r\n", "HTTP/1"),
-            ("", "hung up"),
+            ("", "closed the connection"),
         ] {
             check(answer, Err(expected));
         }

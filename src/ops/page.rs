@@ -49,7 +49,7 @@ impl Head {
     fn parse(bytes: &[u8]) -> Result<Head> {
         let four = |at: usize| bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes);
         let eight = |at: usize| bytes.get(at..at + 8).and_then(|it| it.try_into().ok()).map(u64::from_ne_bytes);
-        let no_page = || Error::new(ErrorKind::Corrupt, "the file is no page that ironlaw_open made");
+        let no_page = || Error::new(ErrorKind::Corrupt, "the file is not a page made by ironlaw_open");
         if eight(0) != Some(MAGIC) {
             return Err(no_page());
         }
@@ -83,7 +83,7 @@ fn once(file: &File, head: Head) -> Result<Vec<u64>> {
     let (line, slots) = (head.line as usize, head.slots as usize);
     let bytes = read_from(file, line as u64, (line * slots) as u64)?;
     if bytes.len() < line * slots {
-        return Err(Error::new(ErrorKind::Corrupt, "the page is shorter than it says"));
+        return Err(Error::new(ErrorKind::Corrupt, "the page is shorter than its header states"));
     }
     let count = |slot: &[u8]| slot.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
     Ok(bytes.chunks_exact(line).map(count).collect())

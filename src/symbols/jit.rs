@@ -2,7 +2,7 @@
 //! in hexadecimal) or a jitdump file, which the runtime maps so that profilers find it.
 //! Neither is trusted: both are in world-writable directories.
 
-use super::Files;
+use super::files::Files;
 use super::jitdump;
 use crate::abi::mappings;
 use crate::model::Symbol;

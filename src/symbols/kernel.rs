@@ -1,6 +1,6 @@
 //! The running kernel's symbols from /proc/kallsyms. Returns no names if the kernel hides its addresses.
 
-use super::Files;
+use super::files::Files;
 use crate::model::{Note, Symbol};
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 
 use super::debug;
 use super::elf::{Attached, Image};
-use super::{Files, Options};
+use super::files::{Files, Options};
 use crate::model::{BuildId, Bytes};
 use object::Object;
 use std::path::{Path, PathBuf};

@@ -37,7 +37,7 @@ fn refusal(errno: Errno) -> Error {
 }
 
 fn thread(tid: u32) -> Result<Option<Pid>> {
-    let none = || Error::new(ErrorKind::NotFound, format!("there is no thread {tid}"));
+    let none = || Error::new(ErrorKind::NotFound, format!("thread {tid} does not exist"));
     if tid == 0 { Ok(None) } else { i32::try_from(tid).ok().and_then(Pid::from_raw).map(Some).ok_or_else(none) }
 }
 

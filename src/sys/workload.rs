@@ -44,7 +44,7 @@ fn is_known(name: &str) -> bool {
 /// Errors: `Usage` for an unknown name, no threads or an invalid time; otherwise the system's error.
 pub fn run(name: &str, threads: u32, seconds: f64) -> Result<u64> {
     let unknown = || {
-        Error::new(ErrorKind::Usage, format!("there is no workload '{name}'"))
+        Error::new(ErrorKind::Usage, format!("unknown workload '{name}'"))
             .hint(format!("Choose one of: {}.", all().iter().map(|known| known.name).collect::<Vec<_>>().join(", ")))
     };
     let c_name = CString::new(name).map_err(|_| unknown())?;

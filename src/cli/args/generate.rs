@@ -32,7 +32,7 @@ pub fn man_page(command: Option<&str>) -> Result<Vec<u8>> {
 fn find(cli: &clap::Command, name: &str) -> Result<clap::Command> {
     let found = nested(cli, name).ok_or_else(|| {
         let known: Vec<_> = cli.get_subcommands().filter(|c| !c.is_hide_set()).map(clap::Command::get_name).collect();
-        Error::new(ErrorKind::Usage, format!("there is no command '{name}'"))
+        Error::new(ErrorKind::Usage, format!("unknown command '{name}'"))
             .hint(format!("Choose one of: {}.", known.join(", ")))
     })?;
     Ok(found.clone())

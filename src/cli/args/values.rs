@@ -108,7 +108,7 @@ pub(super) fn call_graph(text: &str) -> Result<CallGraph, String> {
 fn stack_bytes(text: &str) -> Result<CallGraph, String> {
     match text.parse::<u32>().ok().and_then(|bytes| bytes.checked_next_multiple_of(8)) {
         Some(stack_bytes @ 8..=MAX_STACK_BYTES) => Ok(CallGraph::Dwarf { stack_bytes }),
-        _ => Err(format!("'{text}' is no size of stack; give bytes from 8 to {MAX_STACK_BYTES}")),
+        _ => Err(format!("'{text}' is not a stack size; give bytes from 8 to {MAX_STACK_BYTES}")),
     }
 }
 

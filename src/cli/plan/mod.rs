@@ -111,7 +111,7 @@ fn stray_command(args: &TargetArgs) -> Option<Error> {
     let first = args.command.first()?;
     let digits = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     let hint = format!("For process {first} write -p {first}; for a program of that name, ./{first} or its path.");
-    digits.then(|| usage(format!("'{first}' is no command")).hint(hint))
+    digits.then(|| usage(format!("'{first}' is not a command")).hint(hint))
 }
 
 fn choose(args: &TargetArgs, online_cpus: &[u32]) -> Result<TargetChoice> {
@@ -244,7 +244,7 @@ pub fn newest_recording<T: Ord>(found: impl IntoIterator<Item = (PathBuf, T)>) -
     let newest =
         found.into_iter().filter(|(path, _)| is_recording(path)).max_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
     newest.map(|(path, _)| path).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, "there is no recording (*.ironlaw) in this directory")
+        Error::new(ErrorKind::NotFound, "no recording (*.ironlaw) in this directory")
             .hint("Make one with `ironlaw record -p PID -d 10`, or name the directory of one.")
     })
 }

@@ -65,7 +65,7 @@ fn anything_but_one_target_is_refused_with_the_way_out() {
         ("-a --children", "--children says nothing about -a", "-p PID"),
         ("-t 5 --children", "--children says nothing about -t", "-p PID"),
         ("-C 0,4", "CPU 4 is not online", "Online are: 0,1,2,3."),
-        ("1234", "'1234' is no command", "write -p 1234"),
+        ("1234", "'1234' is not a command", "write -p 1234"),
     ] {
         let (found, remedy) = complaint(target(&record(line).target, MACHINE.online_cpus));
         assert_eq!(found, message, "{line}");

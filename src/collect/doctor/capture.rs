@@ -1,8 +1,8 @@
 //! The checks that decide what can be captured: permissions, events, limits, tracing.
 
+use super::check::{Check, PERF_EVENTS, Status};
 use super::probe::errno::{EACCES, EMFILE, ENOENT, ENOSYS, EOPNOTSUPP, EPERM};
 use super::probe::{Probe, Tracefs};
-use super::{Check, PERF_EVENTS, Status};
 use crate::model::WaitSource;
 use crate::sys::caps::Capability;
 use crate::sys::perf_probe::Outcome;

@@ -1,7 +1,7 @@
 //! Checks which names are available for a process's code: for each file it runs, whether symbols and debug information
 //! exist. Only headers are read, through the process's own root.
 
-use super::{Check, Status};
+use super::check::{Check, Status};
 use crate::abi;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::BuildId;

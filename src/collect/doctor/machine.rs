@@ -1,7 +1,7 @@
 //! Checks of the machine itself: accounting, control groups, topology, frequency.
 
+use super::check::{Check, Status};
 use super::probe::Probe;
-use super::{Check, Status};
 use crate::sys::sysfs::Resctrl;
 
 /// A rule checks one topic; it returns `None` if the topic does not apply.

@@ -81,9 +81,8 @@ fn sample_request(
 ) -> Result<Request> {
     let (pmu, config) = match &spec.kind {
         EventKind::Tracepoint { category, name } => (event::TRACEPOINT, [Format::open(root, category, name)?.id, 0, 0]),
-        kind => {
-            numbers(kind).ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("{} is no event", spec.name)))?
-        }
+        kind => numbers(kind)
+            .ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("event {} cannot be sampled", spec.name)))?,
     };
     let mut request = Request::counting(pmu, config);
     request.exclude.user = spec.exclude_user;

@@ -1,6 +1,6 @@
 //! The thread that forwards a command's output, immediately and unchanged, and scans it for numbers.
 
-use super::{Last, LastCount, Outlet, Point, gap};
+use super::outlet::{Last, LastCount, Outlet, Point, gap};
 use crate::error::Result;
 use crate::model::{Note, NumberKind};
 use crate::ops::{Matcher, Stream};

@@ -1,6 +1,6 @@
 //! The thread that polls a source of operations once per interval. An unresponsive source delays only this thread.
 
-use super::{Last, LastCount, Outlet, Point, gap};
+use super::outlet::{Last, LastCount, Outlet, Point, gap};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, OpsSpec};
 use crate::ops::Meter;

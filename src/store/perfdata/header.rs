@@ -61,7 +61,7 @@ impl<'a> PerfData<'a> {
             Some(b"PERFFILE") => {
                 return Err(Error::new(ErrorKind::Unsupported, "the file is of perf's first format, of before 2010"));
             }
-            _ => return Err(Error::new(ErrorKind::Corrupt, "this is no perf.data file")),
+            _ => return Err(Error::new(ErrorKind::Corrupt, "not a perf.data file")),
         };
         let mut perf = PerfData {
             events: Vec::new(),

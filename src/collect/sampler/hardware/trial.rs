@@ -3,7 +3,7 @@
 //! that this PMU accepts events it does not count, as those of virtual machines do.
 
 use super::load::Load;
-use super::request;
+use super::requests::request;
 use crate::collect::catalog;
 use crate::model::{AbsentMetric, Formula, HardwareEvent, HardwareGroup, HardwarePlan, MetricId, Note};
 use crate::sys::perf::event::{self, GroupCounted, Place};
@@ -281,7 +281,7 @@ pub(super) mod tests {
 
     /// A plan by roles; an event's name is its role in capitals.
     pub fn plan(groups: &[&[&str]]) -> HardwarePlan {
-        let base = super::super::base().groups[0].events[0].event.clone();
+        let base = super::super::core_plan::base().groups[0].events[0].event.clone();
         let event = |role: &&str| HardwareEvent {
             role: (*role).to_string(),
             event: EventSpec {

@@ -1,0 +1,85 @@
+//! What names are read from: the sources of modules, and the files that callers provide.
+
+use crate::error::Result;
+use crate::model::{BuildId, Bytes};
+use std::path::{Path, PathBuf};
+
+/// The source of a module's names.
+#[derive(Clone)]
+pub enum ModuleSource {
+    /// An executable or library; addresses are file offsets.
+    File {
+        /// The file.
+        bytes: Bytes,
+        /// The path as the target sees it.
+        path: String,
+        /// The root of the target's file system, e.g. `/proc/41/root`.
+        root: PathBuf,
+    },
+    /// The running kernel; addresses are absolute.
+    Kernel,
+    /// The kernel's code page in user space; addresses are offsets into it.
+    Vdso {
+        /// Its image.
+        bytes: Bytes,
+    },
+    /// Just-in-time code of a process; addresses are absolute.
+    Jit {
+        /// The process id on the host.
+        pid: u32,
+        /// The root of its file system.
+        root: PathBuf,
+    },
+}
+
+impl std::fmt::Debug for ModuleSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ModuleSource::File { path, .. } => path,
+            ModuleSource::Kernel => "[kernel]",
+            ModuleSource::Vdso { .. } => "[vdso]",
+            ModuleSource::Jit { .. } => "[jit]",
+        })
+    }
+}
+
+/// The file access that symbols need.
+pub trait Files {
+    /// The bytes of a file; `None` if it does not exist or cannot be read.
+    fn map(&self, path: &Path) -> Option<Bytes>;
+
+    /// The text of a file in /proc, with invalid UTF-8 replaced.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    fn text(&self, path: &Path) -> Result<String>;
+
+    /// Downloads the debug file of a build; `None` if there is none or if downloads are disabled.
+    fn fetch(&self, id: &BuildId) -> Option<Bytes>;
+
+    /// The contents, from byte `from` on, of a file that others append to; `None` if it cannot be read. The file is
+    /// untrusted: only regular files are read, and only up to a limit.
+    fn grown(&self, path: &Path, from: u64) -> Option<Grown>;
+}
+
+/// The new part of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grown {
+    /// Size of the whole file, bytes.
+    pub length: u64,
+    /// The bytes from `from` on; empty if the file is shorter.
+    pub bytes: Vec<u8>,
+}
+
+/// Options of the symbol lookup.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Directories with separate debug files, in addition to the places that the files themselves name.
+    pub debug_dirs: Vec<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { debug_dirs: vec![PathBuf::from("/usr/lib/debug")] }
+    }
+}

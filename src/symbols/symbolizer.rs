@@ -1,0 +1,153 @@
+//! Resolves frames, module by module, and notes what is missing.
+
+use super::elf::Image;
+use super::files::{Files, ModuleSource, Options};
+use super::jit::JitCode;
+use super::kernel::Kernel;
+use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::rc::Rc;
+
+enum Module {
+    Image(Rc<Image>),
+    Kernel,
+    Jit(JitCode),
+}
+
+/// Resolves addresses to names. Reads a module's symbols on the first lookup.
+pub struct Symbolizer {
+    options: Options,
+    files: Box<dyn Files + Send>,
+    modules: FxHashMap<ModuleId, Module>,
+    images: FxHashMap<BuildId, Rc<Image>>,
+    kernel: Option<Kernel>,
+    without_debug: Vec<String>,
+    /// Process and address of JIT code that had no name at the last lookup.
+    nameless_jit: BTreeSet<(u32, u64)>,
+}
+
+impl std::fmt::Debug for Symbolizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Symbolizer").field("modules", &self.modules.len()).finish_non_exhaustive()
+    }
+}
+
+impl Symbolizer {
+    /// Creates a symbolizer without modules.
+    #[must_use]
+    pub fn new(options: Options, files: Box<dyn Files + Send>) -> Self {
+        let (modules, images) = (FxHashMap::default(), FxHashMap::default());
+        Symbolizer {
+            options,
+            files,
+            modules,
+            images,
+            kernel: None,
+            without_debug: Vec::new(),
+            nameless_jit: BTreeSet::new(),
+        }
+    }
+
+    /// Adds a module. A file that is not an ELF image has no names.
+    pub fn add(&mut self, id: ModuleId, source: ModuleSource) {
+        let module = match source {
+            ModuleSource::Kernel => Module::Kernel,
+            ModuleSource::Jit { pid, root } => Module::Jit(JitCode::new(pid, root)),
+            ModuleSource::Vdso { bytes } => match Image::parse(&bytes, "[vdso]") {
+                Ok(image) => Module::Image(Rc::new(image)),
+                Err(_) => return,
+            },
+            ModuleSource::File { bytes, path, root } => match self.file(&bytes, &path, &root) {
+                Some(image) => Module::Image(image),
+                None => return,
+            },
+        };
+        self.modules.insert(id, module);
+    }
+
+    /// The names at an address of a module, innermost first; empty if unknown.
+    pub fn names(&mut self, module: Option<ModuleId>, address: u64) -> Vec<Symbol> {
+        let Some(module) = module.and_then(|id| self.modules.get_mut(&id)) else { return Vec::new() };
+        match module {
+            Module::Image(image) => image.names(address),
+            Module::Jit(map) => {
+                let name = map.name(self.files.as_ref(), address);
+                if name.is_none() {
+                    self.nameless_jit.insert((map.pid(), address));
+                } else {
+                    self.nameless_jit.remove(&(map.pid(), address));
+                }
+                name.into_iter().collect()
+            }
+            Module::Kernel => {
+                let kernel = self.kernel.get_or_insert_with(|| Kernel::open(self.files.as_ref(), Path::new("/proc")));
+                kernel.name(address).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether an address without a name may get one later, because the module's names are still being written.
+    #[must_use]
+    pub fn may_learn(&self, module: ModuleId) -> bool {
+        matches!(self.modules.get(&module), Some(Module::Jit(_)))
+    }
+
+    /// Notes for the user: hidden kernel symbols, missing debug information.
+    #[must_use]
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes: Vec<Note> = self.kernel.iter().filter_map(Kernel::note).collect();
+        if !self.without_debug.is_empty() {
+            notes.push(Note {
+                topic: "no-debug-information".into(),
+                text: format!("no source lines or inlined functions for {}", list(&self.without_debug)),
+                fix: Some("Install the -dbgsym packages, build with -g, or record with --debuginfod.".into()),
+            });
+        }
+        if !self.nameless_jit.is_empty() {
+            let pids: BTreeSet<u32> = self.nameless_jit.iter().map(|(pid, _)| *pid).collect();
+            let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+            notes.push(Note {
+                topic: "jit-without-names".into(),
+                text: format!("code without a file in process {} has no names, or not all", list(&pids)),
+                fix: Some(
+                    "Node: start with --perf-basic-prof. Java: start with -XX:+PreserveFramePointer and, while \
+                     recording, run: jcmd PID Compiler.perfmap"
+                        .into(),
+                ),
+            });
+        }
+        notes
+    }
+
+    /// Reads a build that several processes map only once.
+    fn file(&mut self, bytes: &Bytes, path: &str, root: &Path) -> Option<Rc<Image>> {
+        let mut image = Image::parse(bytes, path.rsplit('/').next().unwrap_or(path)).ok()?;
+        let known = image.build_id().and_then(|id| self.images.get(id));
+        if let Some(known) = known {
+            return Some(known.clone());
+        }
+        let debug = super::locate::debug_file(&image, bytes, path, root, &self.options, self.files.as_ref());
+        match debug {
+            Some(found) => image.attach(found),
+            None if image.has_debug() => {}
+            None => self.without_debug.push(path.to_string()),
+        }
+        let image = Rc::new(image);
+        if let Some(id) = image.build_id() {
+            self.images.insert(id.clone(), image.clone());
+        }
+        Some(image)
+    }
+}
+
+/// The first few names of a list, for a sentence.
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let first = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
