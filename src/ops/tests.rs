@@ -4,11 +4,11 @@
 use super::output::{Matcher, Stream};
 use super::{number, prometheus, total};
 use crate::error::ErrorKind;
-use crate::model::Reads;
+use crate::model::NumberKind;
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
 
-fn total_of(pattern: &str, reads: Reads, text: &str) -> Option<u64> {
+fn total_of(pattern: &str, reads: NumberKind, text: &str) -> Option<u64> {
     let mut matcher = Matcher::new(pattern, reads).unwrap();
     matcher.take(Stream::Out, text.as_bytes(), Nanos(1_000_000_000));
     matcher.end(Stream::Out, Nanos(1_000_000_000));
@@ -18,24 +18,24 @@ fn total_of(pattern: &str, reads: Reads, text: &str) -> Option<u64> {
 #[test]
 fn patterns_at_the_edge_of_what_a_pattern_can_be() {
     for (what, pattern, reads, text, expected) in [
-        ("one that matches nothing but the empty text", "x*", Reads::Sum, "7\n", None),
-        ("a group that takes no part", "ops(?: ([0-9]+))?", Reads::Sum, "ops\n", None),
-        ("a group that takes part once of twice", "ops(?: ([0-9]+))?", Reads::Sum, "ops ops 4\n", Some(4)),
-        ("no group: the whole match", "[0-9]+", Reads::Sum, "1 2 3\n", Some(6)),
-        ("the first of several groups", "([0-9]+)/([0-9]+)", Reads::Sum, "3/100\n", Some(3)),
-        ("a name for the group", "(?P<n>[0-9]+) done", Reads::Sum, "5 done\n", Some(5)),
-        ("letters of any case", "(?i)OPS ([0-9]+)", Reads::Sum, "Ops 8\n", Some(8)),
-        ("a line that begins with a blank", "^\\s+([0-9]+)$", Reads::Sum, "  9\n", Some(9)),
-        ("no line end within a match", "a\\nb([0-9])", Reads::Sum, "a\nb1\n", None),
-        ("a number beyond 64 bits", "([0-9]+)", Reads::Sum, "99999999999999999999999\n", Some(u64::MAX)),
-        ("a number beyond every float", "([0-9e]+)", Reads::Sum, "9e999\n", None),
-        ("fractions that add up", "([0-9.]+)", Reads::Sum, "0.25 0.25 0.5\n", Some(1)),
-        ("fractions of a rate", "([0-9.]+)/s", Reads::Rate, "0.5/s\n", Some(0)),
-        ("the same total twice", "n=([0-9]+)", Reads::Total, "n=5\nn=5\nn=5\n", Some(5)),
-        ("a total that began again", "n=([0-9]+)", Reads::Total, "n=5\nn=2\nn=3\n", Some(8)),
-        ("several totals in a line: the last", "n=([0-9]+)", Reads::Total, "n=1 n=2 n=9\n", Some(9)),
-        ("only line ends", "([0-9]+)", Reads::Sum, "\n\r\n\r\r\n", None),
-        ("text that is no ASCII", "Anfragen: ([0-9]+)", Reads::Sum, "größer Anfragen: 6 ✓\n", Some(6)),
+        ("one that matches nothing but the empty text", "x*", NumberKind::Sum, "7\n", None),
+        ("a group that takes no part", "ops(?: ([0-9]+))?", NumberKind::Sum, "ops\n", None),
+        ("a group that takes part once of twice", "ops(?: ([0-9]+))?", NumberKind::Sum, "ops ops 4\n", Some(4)),
+        ("no group: the whole match", "[0-9]+", NumberKind::Sum, "1 2 3\n", Some(6)),
+        ("the first of several groups", "([0-9]+)/([0-9]+)", NumberKind::Sum, "3/100\n", Some(3)),
+        ("a name for the group", "(?P<n>[0-9]+) done", NumberKind::Sum, "5 done\n", Some(5)),
+        ("letters of any case", "(?i)OPS ([0-9]+)", NumberKind::Sum, "Ops 8\n", Some(8)),
+        ("a line that begins with a blank", "^\\s+([0-9]+)$", NumberKind::Sum, "  9\n", Some(9)),
+        ("no line end within a match", "a\\nb([0-9])", NumberKind::Sum, "a\nb1\n", None),
+        ("a number beyond 64 bits", "([0-9]+)", NumberKind::Sum, "99999999999999999999999\n", Some(u64::MAX)),
+        ("a number beyond every float", "([0-9e]+)", NumberKind::Sum, "9e999\n", None),
+        ("fractions that add up", "([0-9.]+)", NumberKind::Sum, "0.25 0.25 0.5\n", Some(1)),
+        ("fractions of a rate", "([0-9.]+)/s", NumberKind::Rate, "0.5/s\n", Some(0)),
+        ("the same total twice", "n=([0-9]+)", NumberKind::Total, "n=5\nn=5\nn=5\n", Some(5)),
+        ("a total that began again", "n=([0-9]+)", NumberKind::Total, "n=5\nn=2\nn=3\n", Some(8)),
+        ("several totals in a line: the last", "n=([0-9]+)", NumberKind::Total, "n=1 n=2 n=9\n", Some(9)),
+        ("only line ends", "([0-9]+)", NumberKind::Sum, "\n\r\n\r\r\n", None),
+        ("text that is no ASCII", "Anfragen: ([0-9]+)", NumberKind::Sum, "größer Anfragen: 6 ✓\n", Some(6)),
     ] {
         assert_eq!(total_of(pattern, reads, text), expected, "{what}");
     }
@@ -51,7 +51,7 @@ fn a_pattern_that_cannot_be_is_refused_with_what_to_do() {
         ("(?=ahead)", "cannot be read"),
         ("\\1", "cannot be read"),
     ] {
-        let error = Matcher::new(pattern, Reads::Sum).unwrap_err();
+        let error = Matcher::new(pattern, NumberKind::Sum).unwrap_err();
         assert!(error.kind() == ErrorKind::Usage && error.to_string().contains(says), "{pattern}: {error}");
         assert!(error.remedy().is_some(), "{pattern}");
     }
@@ -112,7 +112,7 @@ proptest! {
         lines in prop::collection::vec("(ops [0-9]{1,4}|[a-z ]{0,8}|ops x)", 0..12),
         ends in prop::collection::vec(prop::sample::select(vec!["\n", "\r", "\r\n"]), 12),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
-        reads in prop::sample::select(vec![Reads::Sum, Reads::Total]),
+        reads in prop::sample::select(vec![NumberKind::Sum, NumberKind::Total]),
     ) {
         let text: String = lines.iter().zip(&ends).map(|(line, end)| format!("{line}{end}")).collect();
         let whole = total_of("ops ([0-9]+)", reads, &text);
@@ -130,7 +130,7 @@ proptest! {
     #[test]
     fn no_output_panics_and_no_total_falls(
         pieces in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..40)), 0..20),
-        reads in prop::sample::select(vec![Reads::Sum, Reads::Total, Reads::Rate]),
+        reads in prop::sample::select(vec![NumberKind::Sum, NumberKind::Total, NumberKind::Rate]),
     ) {
         let mut matcher = Matcher::new("([0-9.eE+-]+)", reads).unwrap();
         let mut last = 0;
