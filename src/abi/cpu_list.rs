@@ -14,8 +14,9 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>> {
     let mut cpus = BTreeSet::new();
     for part in text.trim().split(',').filter(|_| !text.trim().is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number =
-            |digits: &str| digits.trim().parse::<u32>().map_err(|_| invalid(part, "is not a number or range like 0-3"));
+        let number = |digits: &str| {
+            digits.trim().parse::<u32>().map_err(|_| invalid(part, "is not a CPU or range of CPUs, such as 0-3,8"))
+        };
         let (first, last) = (number(first)?, number(last)?);
         if first > last {
             return Err(invalid(part, "runs backwards"));

@@ -49,7 +49,7 @@ impl Head {
     fn parse(bytes: &[u8]) -> Result<Head> {
         let four = |at: usize| bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes);
         let eight = |at: usize| bytes.get(at..at + 8).and_then(|it| it.try_into().ok()).map(u64::from_ne_bytes);
-        let no_page = || Error::new(ErrorKind::Corrupt, "the file is not a page made by ironlaw_open");
+        let no_page = || Error::new(ErrorKind::Corrupt, "the file is no page made by ironlaw_open");
         if eight(0) != Some(MAGIC) {
             return Err(no_page());
         }

@@ -107,7 +107,7 @@ mod tests {
             (42, ErrorKind::Usage, "42 is a thread of process 41"),
             (43, ErrorKind::NotFound, "process 43 (a) b) has ended"),
             (44, ErrorKind::Unsupported, "process 44 (a) b) is a kernel thread"),
-            (0, ErrorKind::Usage, "process id 0"),
+            (0, ErrorKind::Usage, "invalid process id 0"),
         ];
         for (pid, kind, message) in rows {
             let error = processes(&proc, &[41, pid], false).unwrap_err();
