@@ -49,7 +49,7 @@ impl Head {
     fn parse(bytes: &[u8]) -> Result<Head> {
         let four = |at: usize| bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map(u32::from_ne_bytes);
         let eight = |at: usize| bytes.get(at..at + 8).and_then(|it| it.try_into().ok()).map(u64::from_ne_bytes);
-        let no_page = || Error::new(ErrorKind::Corrupt, "the file is no page made by ironlaw_open");
+        let no_page = || Error::new(ErrorKind::Corrupt, "the file is not a page made by ironlaw_open");
         if eight(0) != Some(MAGIC) {
             return Err(no_page());
         }
@@ -129,12 +129,12 @@ pub(super) mod tests {
     #[test]
     fn what_is_no_page_is_told_so() {
         let whole = page(64, 2, &[1, 2]);
-        check(b"", Err("no page"));
-        check(&[0; 4096], Err("no page"));
+        check(b"", Err("not a page"));
+        check(&[0; 4096], Err("not a page"));
         check(&whole[..40], Err("shorter"));
         check(&whole[..150], Err("shorter"));
-        check(&page(64, 0, &[]), Err("no page"));
-        for (at, value, text) in [(8, 2_u32, "version 2"), (12, 8, "no page"), (16, u32::MAX, "no page")] {
+        check(&page(64, 0, &[]), Err("not a page"));
+        for (at, value, text) in [(8, 2_u32, "version 2"), (12, 8, "not a page"), (16, u32::MAX, "not a page")] {
             let mut wrong = whole.clone();
             wrong[at..at + 4].copy_from_slice(&value.to_ne_bytes());
             check(&wrong, Err(text));
