@@ -18,14 +18,14 @@ pub enum Verdict {
     Undecided(Why),
 }
 
-/// Something that holds the selected threads back, or a place to begin.
+/// Something that limits the selected threads, or a place to start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The rule's stable name, e.g. `cpu-queue`.
     pub rule: &'static str,
     /// A short title for people, e.g. `waiting for CPUs`.
     pub title: &'static str,
-    /// Share of the selected threads' working time (running, queued or held up) or CPU time that it explains, 0 to 1.
+    /// Share of the selected threads' working time (running, queued or blocked) or CPU time that it explains, 0 to 1.
     pub share: Option<f64>,
     /// One sentence with numbers. Names in it are as the target set them.
     pub claim: String,
@@ -95,6 +95,18 @@ impl From<Result<Option<Finding>, Why>> for Verdict {
             Ok(None) => Verdict::Clear,
             Err(why) => Verdict::Undecided(why),
         }
+    }
+}
+
+impl Place {
+    /// A call path on a CPU, root first.
+    pub(in crate::analysis) fn on_cpu(frames: Vec<String>) -> Place {
+        Place { frames, axis: Axis::Event(0), threads: Vec::new() }
+    }
+
+    /// A call path off the CPU, root first.
+    pub(in crate::analysis) fn off_cpu(frames: Vec<String>) -> Place {
+        Place { frames, axis: Axis::OffCpu, threads: Vec::new() }
     }
 }
 

@@ -18,6 +18,8 @@ mod metrics;
 mod out;
 mod record;
 mod report;
+mod screen;
+mod snapshot_host;
 mod sweep;
 mod terminal_session;
 mod top;

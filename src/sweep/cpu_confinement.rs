@@ -1,7 +1,7 @@
 //! Confines all threads of a running target to fewer CPUs and restores exactly the previous affinities: on request, on
 //! drop, and from the journal after a kill. Threads born while confined inherit the confinement from their creator.
 
-use super::journal::{Entries, Found, Journal};
+use super::journal::{Journal, JournalEntries, ThreadAffinity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
 use crate::sys::procfs::{self, ProcFs};
@@ -17,7 +17,7 @@ const MOST_ROUNDS: usize = 100;
 pub struct CpuConfinement {
     proc: ProcFs,
     target: Target,
-    found: BTreeMap<u32, Found>,
+    found: BTreeMap<u32, ThreadAffinity>,
     journal: Journal,
     sweeper: (u32, u64),
     /// Number of threads that were already confined.
@@ -33,7 +33,7 @@ impl CpuConfinement {
         let sweeper = std::process::id();
         let started = started(&proc, sweeper).unwrap_or(0);
         let journal = Journal::create(journals, sweeper)?;
-        let mut narrowed = CpuConfinement {
+        let mut confinement = CpuConfinement {
             proc,
             target,
             found: BTreeMap::new(),
@@ -41,15 +41,16 @@ impl CpuConfinement {
             sweeper: (sweeper, started),
             confined_before: 0,
         };
-        narrowed.learn();
-        if narrowed.found.is_empty() {
-            let gone = Error::new(ErrorKind::NotFound, format!("nothing of {} runs", narrowed.target.label()));
+        confinement.scan_threads();
+        if confinement.found.is_empty() {
+            let gone =
+                Error::new(ErrorKind::NotFound, format!("no thread of {} is running", confinement.target.label()));
             return Err(gone);
         }
-        let is_confined = |found: &&Found| allowed.iter().any(|cpu| !found.cpus.contains(cpu));
-        narrowed.confined_before = narrowed.found.values().filter(is_confined).count();
-        narrowed.write()?;
-        Ok(narrowed)
+        let is_confined = |found: &&ThreadAffinity| allowed.iter().any(|cpu| !found.cpus.contains(cpu));
+        confinement.confined_before = confinement.found.values().filter(is_confined).count();
+        confinement.write()?;
+        Ok(confinement)
     }
 
     /// Number of threads that were already confined.
@@ -62,14 +63,14 @@ impl CpuConfinement {
     ///
     /// # Errors
     /// `NotPermitted` for a thread that may not be changed, `NotFound` if the target has ended.
-    pub fn to(&mut self, cpus: &[u32]) -> Result<()> {
+    pub fn confine(&mut self, cpus: &[u32]) -> Result<()> {
         for _ in 0..MOST_ROUNDS {
             for found in self.found.values() {
                 let own: Vec<u32> = cpus.iter().copied().filter(|cpu| found.cpus.contains(cpu)).collect();
-                gone_is_fine(affinity::set(found.tid, if own.is_empty() { cpus } else { &own }))?;
+                ignore_ended(affinity::set(found.tid, if own.is_empty() { cpus } else { &own }))?;
             }
             let known = self.found.len();
-            self.learn();
+            self.scan_threads();
             if self.found.len() == known {
                 break;
             }
@@ -87,23 +88,23 @@ impl CpuConfinement {
     /// The first thread that could not be restored. All others have been restored, and the journal stays.
     pub fn restore(&mut self) -> Result<()> {
         // Threads born in the meantime inherited their process's confinement.
-        self.learn();
+        self.scan_threads();
         let entries = self.entries();
-        put_back(&self.proc, &entries)?;
+        restore_affinity(&self.proc, &entries)?;
         self.found.clear();
         self.journal.close();
         Ok(())
     }
 
     /// Adds unknown threads with the affinity to restore. A newborn thread gets that of its process.
-    fn learn(&mut self) {
+    fn scan_threads(&mut self) {
         let first = self.found.is_empty();
         let mut now = BTreeMap::new();
         for (pid, tid) in self.threads() {
             let Some(started) = started(&self.proc, tid) else { continue };
             let known = self.found.get(&tid).filter(|found| found.started == started).cloned();
             let cpus = || if first { affinity::get(tid).ok() } else { self.inherited(pid) };
-            if let Some(found) = known.or_else(|| Some(Found { pid, tid, started, cpus: cpus()? })) {
+            if let Some(found) = known.or_else(|| Some(ThreadAffinity { pid, tid, started, cpus: cpus()? })) {
                 now.insert(tid, found);
             }
         }
@@ -136,9 +137,9 @@ impl CpuConfinement {
         }
     }
 
-    fn entries(&self) -> Entries {
+    fn entries(&self) -> JournalEntries {
         let (sweeper, sweeper_started) = self.sweeper;
-        Entries { sweeper, sweeper_started, threads: self.found.values().cloned().collect() }
+        JournalEntries { sweeper, sweeper_started, threads: self.found.values().cloned().collect() }
     }
 
     fn write(&self) -> Result<()> {
@@ -159,11 +160,11 @@ impl Drop for CpuConfinement {
 ///
 /// # Errors
 /// The first thread that could not be restored, after trying all others.
-pub fn put_back(proc: &ProcFs, entries: &Entries) -> Result<()> {
+pub fn restore_affinity(proc: &ProcFs, entries: &JournalEntries) -> Result<()> {
     let mut failure = None;
     for found in &entries.threads {
         if started(proc, found.tid) == Some(found.started)
-            && let Err(error) = gone_is_fine(affinity::set(found.tid, &found.cpus))
+            && let Err(error) = ignore_ended(affinity::set(found.tid, &found.cpus))
         {
             failure.get_or_insert(error);
         }
@@ -173,12 +174,12 @@ pub fn put_back(proc: &ProcFs, entries: &Entries) -> Result<()> {
 
 /// Whether the sweep that wrote the journal still runs. A killed but not yet reaped sweep does not count.
 #[must_use]
-pub fn sweeper_runs(proc: &ProcFs, entries: &Entries) -> bool {
+pub fn sweep_is_running(proc: &ProcFs, entries: &JournalEntries) -> bool {
     let text = proc.read(format!("{}/stat", entries.sweeper)).unwrap_or_default();
     procfs::task_stat(&text).is_some_and(|stat| stat.start_ticks == entries.sweeper_started && !stat.zombie())
 }
 
-fn gone_is_fine(done: Result<()>) -> Result<()> {
+fn ignore_ended(done: Result<()>) -> Result<()> {
     done.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
@@ -223,13 +224,13 @@ mod tests {
     fn what_was_found_is_put_back_when_told_and_when_dropped() {
         let (dir, busy) = (tempfile::tempdir().unwrap(), Busy::start());
         let before = busy.cpus();
-        let mut narrowed = begin(&busy, dir.path());
-        narrowed.to(&before[..1]).unwrap();
+        let mut confinement = begin(&busy, dir.path());
+        confinement.confine(&before[..1]).unwrap();
         assert_eq!(busy.cpus(), before[..1]);
-        narrowed.restore().unwrap();
+        confinement.restore().unwrap();
         assert_eq!(busy.cpus(), before);
         let mut again = begin(&busy, dir.path());
-        again.to(&before[..1]).unwrap();
+        again.confine(&before[..1]).unwrap();
         drop(again);
         assert_eq!(busy.cpus(), before);
         assert!(Journal::all(dir.path()).unwrap().is_empty());
@@ -239,12 +240,12 @@ mod tests {
     fn the_journal_is_there_before_the_first_change_and_is_enough_to_put_things_back() {
         let (dir, busy) = (tempfile::tempdir().unwrap(), Busy::start());
         let before = busy.cpus();
-        let mut narrowed = begin(&busy, dir.path());
+        let mut confinement = begin(&busy, dir.path());
         let entries = Journal::all(dir.path()).unwrap().remove(0).1.unwrap();
-        assert!(sweeper_runs(&ProcFs::new("/proc"), &entries));
-        narrowed.to(&before[..1]).unwrap();
-        std::mem::forget(narrowed);
-        put_back(&ProcFs::new("/proc"), &entries).unwrap();
+        assert!(sweep_is_running(&ProcFs::new("/proc"), &entries));
+        confinement.confine(&before[..1]).unwrap();
+        std::mem::forget(confinement);
+        restore_affinity(&ProcFs::new("/proc"), &entries).unwrap();
         assert_eq!(busy.cpus(), before);
     }
 
@@ -252,20 +253,20 @@ mod tests {
     fn another_thread_of_the_same_number_is_left_alone() {
         let (dir, busy) = (tempfile::tempdir().unwrap(), Busy::start());
         let before = busy.cpus();
-        let mut narrowed = begin(&busy, dir.path());
-        let mut entries = narrowed.entries();
+        let mut confinement = begin(&busy, dir.path());
+        let mut entries = confinement.entries();
         entries.threads[0].started += 1;
-        narrowed.to(&before[..1]).unwrap();
-        put_back(&ProcFs::new("/proc"), &entries).unwrap();
+        confinement.confine(&before[..1]).unwrap();
+        restore_affinity(&ProcFs::new("/proc"), &entries).unwrap();
         assert_eq!(busy.cpus(), before[..1]);
     }
 
     #[test]
     fn a_target_that_is_gone_is_said_to_be() {
         let (dir, mut busy) = (tempfile::tempdir().unwrap(), Busy::start());
-        let mut narrowed = begin(&busy, dir.path());
+        let mut confinement = begin(&busy, dir.path());
         busy.0.kill().unwrap();
         busy.0.wait().unwrap();
-        assert_eq!(narrowed.to(&[0]).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(confinement.confine(&[0]).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

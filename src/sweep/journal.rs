@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A thread's original CPU affinity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct ThreadAffinity {
     /// Its process.
     pub pid: u32,
     /// Its thread id.
@@ -22,13 +22,13 @@ pub struct Found {
 
 /// All changes of one sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entries {
+pub struct JournalEntries {
     /// The process id of the sweep.
     pub sweeper: u32,
     /// Its start time.
     pub sweeper_started: u64,
     /// The threads.
-    pub threads: Vec<Found>,
+    pub threads: Vec<ThreadAffinity>,
 }
 
 /// A journal on disk, removed once everything is restored.
@@ -63,7 +63,7 @@ impl Journal {
     ///
     /// # Errors
     /// Any error of the file system.
-    pub fn write(&self, entries: &Entries) -> Result<()> {
+    pub fn write(&self, entries: &JournalEntries) -> Result<()> {
         let place = || format!("cannot write {}", self.path.display());
         let bytes = serde_json::to_vec(entries)
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()).context(place()))?;
@@ -82,7 +82,7 @@ impl Journal {
     ///
     /// # Errors
     /// The folder cannot be read. A missing folder contains no journals.
-    pub fn all(folder: &Path) -> Result<Vec<(Journal, Result<Entries>)>> {
+    pub fn all(folder: &Path) -> Result<Vec<(Journal, Result<JournalEntries>)>> {
         let place = || format!("cannot read {}", folder.display());
         let files = match fs::read_dir(folder) {
             Err(error) if error.kind() == Io::NotFound => return Ok(Vec::new()),
@@ -106,7 +106,7 @@ impl Journal {
     }
 }
 
-fn read(path: &Path) -> Result<Entries> {
+fn read(path: &Path) -> Result<JournalEntries> {
     let place = || format!("cannot read {}", path.display());
     let text = fs::read(path).context(place)?;
     serde_json::from_slice(&text).map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()).context(place()))
@@ -123,8 +123,8 @@ mod tests {
         let folder = dir.path().join("a/b");
         assert!(Journal::all(&folder).unwrap().is_empty());
         let journal = Journal::create(&folder, 7).unwrap();
-        let threads = vec![Found { pid: 9, tid: 10, started: 11, cpus: vec![0, 1] }];
-        let entries = Entries { sweeper: 7, sweeper_started: 8, threads };
+        let threads = vec![ThreadAffinity { pid: 9, tid: 10, started: 11, cpus: vec![0, 1] }];
+        let entries = JournalEntries { sweeper: 7, sweeper_started: 8, threads };
         journal.write(&entries).unwrap();
         let all = Journal::all(&folder).unwrap();
         assert_eq!(all[0].1.as_ref().unwrap(), &entries);

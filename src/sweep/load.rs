@@ -3,7 +3,7 @@
 use super::runner::digest;
 use super::{Folder, per_core};
 use crate::analysis::findings::evaluate_sweep;
-use crate::analysis::sweep::{Run, Scaling};
+use crate::analysis::sweep::{Run, SweepAnalysis};
 use crate::error::Result;
 use crate::model::{Note, Region, RunMeta, RunState, SweepMeta};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ fn read(folder: &Folder, meta: &SweepMeta, run: &RunMeta) -> Result<Option<Run>>
 
 /// Analyses the sweep with the results so far.
 #[must_use]
-pub fn scaling(meta: &SweepMeta, results: &[Option<Run>]) -> Scaling {
+pub fn analyse(meta: &SweepMeta, results: &[Option<Run>]) -> SweepAnalysis {
     let mut widths: BTreeMap<u32, (Region, Vec<Run>)> = BTreeMap::new();
     for (run, result) in meta.runs.iter().zip(results) {
         if let Some(result) = result {
@@ -65,8 +65,8 @@ pub fn scaling(meta: &SweepMeta, results: &[Option<Run>]) -> Scaling {
         Some(per_core(&meta.host.cpus, &run.cpus))
     };
     let runs = widths.into_iter().map(|(n, (region, runs))| (n, region, runs)).collect();
-    let mut scaling = Scaling::of(runs, threads_per_core);
-    let Scaling { points, base, fits, stacks, losses, .. } = &scaling;
-    scaling.findings = evaluate_sweep(points, *base, stacks, losses, fits);
-    scaling
+    let mut analysis = SweepAnalysis::of(runs, threads_per_core);
+    let SweepAnalysis { points, base, fits, stacks, losses, .. } = &analysis;
+    analysis.findings = evaluate_sweep(points, *base, stacks, losses, fits);
+    analysis
 }

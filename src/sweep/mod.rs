@@ -4,17 +4,17 @@ mod cpu_confinement;
 mod folder;
 mod journal;
 mod load;
-mod order;
 mod placement;
+mod run_order;
 mod runner;
 pub(crate) mod template;
 #[cfg(test)]
 mod testing;
 
-pub use cpu_confinement::{CpuConfinement, put_back, sweeper_runs};
+pub use cpu_confinement::{CpuConfinement, restore_affinity, sweep_is_running};
 pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::{Journal, folder as journal_folder};
-pub use load::{load, scaling};
-pub use order::order;
-pub use placement::{Places, per_core};
-pub use runner::{Recipe, Sweep};
+pub use load::{analyse, load};
+pub use placement::{CpuOrder, per_core};
+pub use run_order::run_order;
+pub use runner::{RunSettings, Sweep};

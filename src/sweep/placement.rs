@@ -6,24 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The allowed CPUs in the order in which widths use them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct CpuOrder {
     order: Vec<CpuTopology>,
     pinned: bool,
 }
 
 /// The CPUs of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct RunCpus {
     /// Ascending; empty if not pinned.
     pub cpus: Vec<u32>,
     /// The region of these CPUs.
     pub region: Region,
 }
 
-impl Places {
+impl CpuOrder {
     /// Orders those CPUs of `machine` that are in `allowed`.
     #[must_use]
-    pub fn of(machine: &[CpuTopology], allowed: &[u32], placement: Placement) -> Places {
+    pub fn of(machine: &[CpuTopology], allowed: &[u32], placement: Placement) -> CpuOrder {
         let usable = machine.iter().filter(|place| allowed.contains(&place.cpu));
         let mut cores: BTreeMap<(u32, u32, u32), Vec<CpuTopology>> = BTreeMap::new();
         for place in usable {
@@ -46,7 +46,7 @@ impl Places {
         }
         keyed.sort_by_key(|(key, _)| *key);
         let order = keyed.into_iter().map(|(_, place)| place).collect();
-        Places { order, pinned: placement != Placement::None }
+        CpuOrder { order, pinned: placement != Placement::None }
     }
 
     /// Number of CPUs.
@@ -57,9 +57,9 @@ impl Places {
 
     /// The CPUs for a run of that width: one per thread, or all.
     #[must_use]
-    pub fn take(&self, width: u32) -> Place {
+    pub fn cpus_for(&self, width: u32) -> RunCpus {
         if !self.pinned {
-            return Place { cpus: Vec::new(), region: Region::Unplaced };
+            return RunCpus { cpus: Vec::new(), region: Region::Unplaced };
         }
         let taken = &self.order[..self.order.len().min(width as usize)];
         let mut cpus: Vec<u32> = taken.iter().map(|place| place.cpu).collect();
@@ -72,7 +72,7 @@ impl Places {
             (false, 0 | 1) => Region::Cores,
             (false, nodes) => Region::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX)),
         };
-        Place { cpus, region }
+        RunCpus { cpus, region }
     }
 }
 
@@ -99,11 +99,11 @@ mod tests {
     }
 
     fn check(placement: Placement, order: &[u32], regions: &[Region]) {
-        let places = Places::of(&machine(), &(0..8).collect::<Vec<_>>(), placement);
-        let found: Vec<_> = places.order.iter().map(|place| place.cpu).collect();
+        let cpu_order = CpuOrder::of(&machine(), &(0..8).collect::<Vec<_>>(), placement);
+        let found: Vec<_> = cpu_order.order.iter().map(|place| place.cpu).collect();
         assert_eq!(found, order, "{placement:?}");
         for (width, region) in (1..).zip(regions) {
-            assert_eq!(places.take(width).region, *region, "{placement:?} {width}");
+            assert_eq!(cpu_order.cpus_for(width).region, *region, "{placement:?} {width}");
         }
     }
 
@@ -121,11 +121,11 @@ mod tests {
 
     #[test]
     fn only_allowed_cpus_are_taken_and_none_when_nothing_is_pinned() {
-        let places = Places::of(&machine(), &[3, 5, 6], Placement::Cores);
-        assert_eq!(places.take(2), Place { cpus: vec![5, 6], region: Region::Nodes(2) });
-        assert_eq!(places.take(9).cpus, [3, 5, 6]);
-        let free = Places::of(&machine(), &[0, 1], Placement::None).take(2);
-        assert_eq!(free, Place { cpus: vec![], region: Region::Unplaced });
+        let cpu_order = CpuOrder::of(&machine(), &[3, 5, 6], Placement::Cores);
+        assert_eq!(cpu_order.cpus_for(2), RunCpus { cpus: vec![5, 6], region: Region::Nodes(2) });
+        assert_eq!(cpu_order.cpus_for(9).cpus, [3, 5, 6]);
+        let free = CpuOrder::of(&machine(), &[0, 1], Placement::None).cpus_for(2);
+        assert_eq!(free, RunCpus { cpus: vec![], region: Region::Unplaced });
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Executes the runs of a sweep one after the other, each into its own recording, and keeps a digest of each.
-//! Calls `tell` after every change.
+//! Calls `on_change` after every change.
 
 use super::template::fill;
 use super::{CpuConfinement, Folder};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The settings common to all runs of a command.
 #[derive(Debug, Clone)]
-pub struct Recipe {
+pub struct RunSettings {
     /// How to capture. Its target is replaced by the filled-in command.
     pub plan: Plan,
     /// `NAME=VALUE` with placeholders.
@@ -66,16 +66,16 @@ impl Sweep {
     ///
     /// # Errors
     /// Not even one run could be started, or the sweep cannot be written. A failed run does not end the others.
-    pub fn run(&mut self, recipe: &Recipe, stop: &AtomicBool, tell: &mut dyn FnMut(&Sweep)) -> Result<()> {
+    pub fn run(&mut self, settings: &RunSettings, stop: &AtomicBool, on_change: &mut dyn FnMut(&Sweep)) -> Result<()> {
         let mut signals = Signals::block()?;
-        self.warm_up(recipe, stop)?;
+        self.warm_up(settings, stop)?;
         for at in 0..self.meta.runs.len() {
-            if asked_to_stop(&mut signals, stop) {
+            if stop_requested(&mut signals, stop) {
                 break;
             }
-            self.one(at, stop, tell, |sweep, run| sweep.command_run(recipe, run, stop))?;
+            self.run_one(at, stop, on_change, |sweep, run| sweep.command_run(settings, run, stop))?;
         }
-        self.end(stop, tell)
+        self.end(stop, on_change)
     }
 
     /// Sweeps a running target: confines it to a different set of CPUs for each run and captures it. Restores the
@@ -87,42 +87,42 @@ impl Sweep {
         &mut self,
         plan: &Plan,
         fetch: bool,
-        narrowed: &mut CpuConfinement,
+        confinement: &mut CpuConfinement,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&Sweep),
+        on_change: &mut dyn FnMut(&Sweep),
     ) -> Result<()> {
         // Block signals before changing anything: a signal between two runs must not prevent the restore.
         let mut signals = Signals::block()?;
         for at in 0..self.meta.runs.len() {
-            if asked_to_stop(&mut signals, stop) {
+            if stop_requested(&mut signals, stop) {
                 break;
             }
             let cpus = self.meta.runs[at].cpus.clone();
-            if let Err(error) = narrowed.to(&cpus) {
+            if let Err(error) = confinement.confine(&cpus) {
                 self.meta.runs[at].state = RunState::Failed { reason: error.to_string() };
                 stop.store(true, Ordering::Relaxed);
                 break;
             }
-            self.one(at, stop, tell, |sweep, run| sweep.capture(plan.clone(), fetch, run, stop, |_| Ok(())))?;
+            self.run_one(at, stop, on_change, |sweep, run| sweep.capture(plan.clone(), fetch, run, stop, |_| Ok(())))?;
         }
-        narrowed.restore()?;
-        self.end(stop, tell)
+        confinement.restore()?;
+        self.end(stop, on_change)
     }
 
-    /// Executes run number `at` with `make` and records its state.
-    fn one(
+    /// Executes run number `at` with `execute` and records its state.
+    fn run_one(
         &mut self,
         at: usize,
         stop: &AtomicBool,
-        tell: &mut dyn FnMut(&Sweep),
-        make: impl FnOnce(&Sweep, &RunMeta) -> Result<Outcome>,
+        on_change: &mut dyn FnMut(&Sweep),
+        execute: impl FnOnce(&Sweep, &RunMeta) -> Result<Outcome>,
     ) -> Result<()> {
         self.meta.runs[at].state = RunState::Running;
         self.folder.write(&self.meta)?;
-        tell(self);
+        on_change(self);
         let run = self.meta.runs[at].clone();
-        let made = make(self, &run).and_then(|outcome| self.judge(&run, outcome, stop));
-        self.meta.runs[at].state = match made {
+        let finished = execute(self, &run).and_then(|outcome| self.finish_run(&run, outcome, stop));
+        self.meta.runs[at].state = match finished {
             Ok((state, result)) => {
                 self.results[at] = result;
                 state
@@ -137,58 +137,58 @@ impl Sweep {
             Err(error) => RunState::Failed { reason: error.to_string() },
         };
         self.folder.write(&self.meta)?;
-        tell(self);
+        on_change(self);
         Ok(())
     }
 
     /// Writes the final state of a sweep.
-    fn end(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Sweep)) -> Result<()> {
+    fn end(&mut self, stop: &AtomicBool, on_change: &mut dyn FnMut(&Sweep)) -> Result<()> {
         self.meta.stopped = stop.load(Ordering::Relaxed) && self.meta.over() < self.meta.runs.len();
         self.folder.write(&self.meta)?;
-        tell(self);
+        on_change(self);
         Ok(())
     }
 
-    fn warm_up(&mut self, recipe: &Recipe, stop: &AtomicBool) -> Result<()> {
+    fn warm_up(&mut self, settings: &RunSettings, stop: &AtomicBool) -> Result<()> {
         let Some(first) = self.meta.runs.first().cloned() else { return Ok(()) };
-        for _ in 0..recipe.warm_up {
+        for _ in 0..settings.warm_up {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            let outcome = self.command_run(recipe, &first, stop)?;
+            let outcome = self.command_run(settings, &first, stop)?;
             note_stop(&outcome, stop);
             self.discard(&first);
         }
         Ok(())
     }
 
-    fn command_run(&self, recipe: &Recipe, run: &RunMeta, stop: &AtomicBool) -> Result<Outcome> {
+    fn command_run(&self, settings: &RunSettings, run: &RunMeta, stop: &AtomicBool) -> Result<Outcome> {
         // The output of many commands would clutter the progress lines, so each goes to its own file.
         let output = self.recording(run)?.with_extension("out");
         let file = File::create(&output).context(|| format!("cannot create {}", output.display()))?;
         let _aside = redirect_streams(&file)?;
         let cpus = format_cpu_list(&run.cpus);
         let filled = |text: &String| fill(text, run.n, &cpus);
-        shell("--prepare", recipe.prepare.as_ref().map(filled))?;
-        let environment = recipe.environment.iter().map(filled);
+        shell("--prepare", settings.prepare.as_ref().map(filled))?;
+        let environment = settings.environment.iter().map(filled);
         let assignments: Vec<String> = environment.collect();
         // env(1) replaces itself by the command, so the profile contains only the command.
         let env = (!assignments.is_empty()).then(|| "env".to_string());
         let argv = env.into_iter().chain(assignments).chain(self.meta.command.iter().map(filled)).collect();
         let plan = Plan {
             target: Target::Command { argv },
-            duration: recipe.plan.duration.or(recipe.timeout),
-            ..recipe.plan.clone()
+            duration: settings.plan.duration.or(settings.timeout),
+            ..settings.plan.clone()
         };
         let outcome =
-            self.capture(plan, recipe.fetch, run, stop, |live| match (live.command_pid(), run.cpus.as_slice()) {
+            self.capture(plan, settings.fetch, run, stop, |live| match (live.command_pid(), run.cpus.as_slice()) {
                 (Some(pid), [_, ..]) => affinity::set(pid, &run.cpus),
                 _ => Ok(()),
             });
-        let cleaned = shell("--cleanup", recipe.cleanup.as_ref().map(filled));
+        let cleaned = shell("--cleanup", settings.cleanup.as_ref().map(filled));
         let outcome = outcome?;
-        let too_long = recipe.plan.duration.is_none() && outcome.reason == EndReason::Duration;
-        if let Some(limit) = recipe.timeout.filter(|_| too_long) {
+        let too_long = settings.plan.duration.is_none() && outcome.reason == EndReason::Duration;
+        if let Some(limit) = settings.timeout.filter(|_| too_long) {
             return Err(Error::new(ErrorKind::Io, format!("it ran longer than --timeout ({} s)", limit.seconds())));
         }
         cleaned.map(|()| outcome)
@@ -213,13 +213,13 @@ impl Sweep {
     }
 
     /// Whether a run counts, and its digest.
-    fn judge(&mut self, run: &RunMeta, outcome: Outcome, stop: &AtomicBool) -> Result<(RunState, Option<Run>)> {
+    fn finish_run(&mut self, run: &RunMeta, outcome: Outcome, stop: &AtomicBool) -> Result<(RunState, Option<Run>)> {
         if let Some(error) = outcome.write_failure {
             return Err(error);
         }
         self.keep_notes(&outcome.meta.notes);
         if stop.load(Ordering::Relaxed) && outcome.reason == EndReason::Stopped {
-            return Ok((RunState::Failed { reason: "it was ended before its time".to_string() }, None));
+            return Ok((RunState::Failed { reason: "it was stopped early".to_string() }, None));
         }
         let ended_itself = outcome.reason == EndReason::TargetGone;
         if ended_itself && self.meta.target.is_some() {
@@ -242,7 +242,12 @@ impl Sweep {
     }
 
     fn recording(&self, run: &RunMeta) -> Result<std::path::PathBuf> {
-        let outside = || Error::new(ErrorKind::Corrupt, format!("'{}' is no place for a recording", run.recording));
+        let outside = || {
+            Error::new(
+                ErrorKind::Corrupt,
+                format!("invalid recording path '{}': it leads out of the sweep", run.recording),
+            )
+        };
         self.folder.recording(&run.recording).ok_or_else(outside)
     }
 
@@ -262,7 +267,7 @@ pub(super) fn digest(meta: &SweepMeta, run: &RunMeta, recording: &std::path::Pat
 }
 
 /// Whether the sweep must end: `stop` was set, or a signal arrived between two runs.
-fn asked_to_stop(signals: &mut Signals, stop: &AtomicBool) -> bool {
+fn stop_requested(signals: &mut Signals, stop: &AtomicBool) -> bool {
     while let Some(signal) = signals.take() {
         if signal != Signal::Child {
             stop.store(true, Ordering::Relaxed);

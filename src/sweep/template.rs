@@ -18,11 +18,11 @@ pub fn fill(text: &str, width: u32, cpus: &str) -> String {
 /// # Errors
 /// `Usage` with a hint on what to write.
 pub fn check(command: &[String], environment: &[String]) -> Result<()> {
-    let told = command.iter().chain(environment).any(|word| word.contains(THREADS) || word.contains(CPUS));
-    if told {
+    let varies = command.iter().chain(environment).any(|word| word.contains(THREADS) || word.contains(CPUS));
+    if varies {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Usage, "the command is not told how many threads to run").hint(
+    Err(Error::new(ErrorKind::Usage, "the command is the same at every width: it has no {threads} or {cpus}").hint(
         "Put {threads} where the number belongs, e.g. -- ./app --threads={threads}, or --env OMP_NUM_THREADS={threads}. \
          To give it fewer CPUs instead, sweep -L cpus.",
     ))
@@ -33,12 +33,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_places_are_filled_wherever_they_stand() {
+    fn both_placeholders_are_filled_everywhere() {
         assert_eq!(fill("--n={threads} -c {cpus} {other}", 4, "0-3"), "--n=4 -c 0-3 {other}");
     }
 
     #[test]
-    fn a_command_that_is_told_nothing_is_refused() {
+    fn a_command_without_placeholders_is_refused() {
         let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert!(check(&words(&["app"]), &[]).is_err());
         assert!(check(&words(&["app", "-j{threads}"]), &[]).is_ok());

@@ -1,4 +1,4 @@
-//! View model: what holds the selected threads back, what could not be decided, and what was ruled out.
+//! View model: what limits the selected threads, what could not be decided, and what was ruled out.
 
 use super::context::ViewContext;
 use crate::analysis::attribution::Assessment;
@@ -23,7 +23,7 @@ pub struct FindingsView {
     pub clear: Vec<&'static str>,
 }
 
-/// A finding: something that holds the selected threads back, or a place to begin.
+/// A finding: something that limits the selected threads, or a place to start.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindingView {
     /// The rule's stable name.
@@ -134,7 +134,7 @@ impl FindingsView {
 }
 
 impl FindingView {
-    /// The finding for a session that is slower than its baseline; `None` if it is as usual.
+    /// The finding for a session that is slower than its baseline; `None` without an alarm.
     #[must_use]
     pub fn of_baseline(assessment: &Assessment) -> Option<FindingView> {
         baseline_finding(assessment).map(|finding| FindingView::of(finding, &Tasks::default()))

@@ -355,7 +355,7 @@ fn a_sweep_is_watched_to_its_end_and_looked_through_again() {
     pty.press("q");
     assert_eq!(pty.ends(), End::Code(0));
     pty.assert_restored();
-    assert!(pty.text().contains("look through it with: ironlaw view lock.sweep"), "{}", pty.text());
+    assert!(pty.text().contains("explore it with: ironlaw view lock.sweep"), "{}", pty.text());
 
     let mut pty = ironlaw(&dir, &["view", "lock"]);
     pty.wait_for("SWEEP");

@@ -3,8 +3,8 @@
 
 use crate::analysis::finding::{Confidence, Evidence, Finding, Place, RuleResults};
 use crate::analysis::sweep::{
-    Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Scaling, Slice,
-    SliceKind, Split, Stack, Usl,
+    Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Slice,
+    SliceKind, Split, Stack, SweepAnalysis, Usl,
 };
 use crate::analysis::{Axis, Cause, CodeKind, Totals};
 use crate::model::{
@@ -86,10 +86,10 @@ fn throughput(n: u32) -> f64 {
     if n > 8 { law * 0.93 } else { law }
 }
 
-pub fn scaling(machine: Machine) -> Scaling {
+pub fn analysis(machine: Machine) -> SweepAnalysis {
     let points: Vec<Point> = WIDTHS.iter().map(|n| point(*n, machine)).collect();
     let fit = Fit { region: Region::Cores, widths: vec![1, 2, 4, 6, 8], law: Ok(law()) };
-    Scaling {
+    SweepAnalysis {
         base: 0,
         fits: vec![fit],
         stacks: WIDTHS.iter().map(|n| stack(*n, machine)).collect(),
@@ -100,7 +100,7 @@ pub fn scaling(machine: Machine) -> Scaling {
 }
 
 /// Too little for a law: two widths, one run each, nothing counts operations.
-pub fn thin() -> (SweepMeta, Scaling) {
+pub fn thin() -> (SweepMeta, SweepAnalysis) {
     let mut meta = meta(Machine::Clock);
     (meta.repeats, meta.ops, meta.command) = (1, None, Vec::new());
     meta.target = Some(crate::model::Target::Processes { pids: vec![41], children: false });
@@ -116,7 +116,14 @@ pub fn thin() -> (SweepMeta, Scaling) {
     let fits = vec![Fit { region: Region::Cores, widths: vec![1], law: Err(NoFit::TooFewWidths) }];
     (
         meta,
-        Scaling { points: vec![one], base: 0, fits, stacks: vec![], losses: vec![], findings: RuleResults::default() },
+        SweepAnalysis {
+            points: vec![one],
+            base: 0,
+            fits,
+            stacks: vec![],
+            losses: vec![],
+            findings: RuleResults::default(),
+        },
     )
 }
 

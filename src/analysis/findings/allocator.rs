@@ -1,7 +1,7 @@
 //! CPU time in the memory allocator, because it is slow or because it is called too often.
 
 use super::paths::CodeClass;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -13,10 +13,13 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
+/// Share of samples in the memory allocator. [P]
+const ALLOCATOR: f64 = 0.1;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
     let part = context.samples()?.part_of(&[CodeClass::Allocator]);
-    if part.share < limits::ALLOCATOR {
+    if part.share < ALLOCATOR {
         return Ok(None);
     }
     Ok(Some(Finding {
@@ -24,15 +27,16 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time goes to allocating and freeing memory, most of it in {}.",
+            "The memory allocator takes {} of the CPU time, most of it in {}.",
             percent(part.share),
             name(&part.function)
         ),
-        evidence: vec![Evidence::of("in the allocator", part.share, U::Share, limits::ALLOCATOR)],
+        evidence: vec![Evidence::of("in the allocator", part.share, U::Share, ALLOCATOR)],
         confidence: Confidence::Medium,
         place: part.place,
         refuted_by: "another allocator (LD_PRELOAD) makes no difference",
-        next_step: "See which callers allocate most and let them reuse memory, or try another allocator (LD_PRELOAD)."
+        next_step: "Find the callers that allocate most and let them reuse memory, or try another allocator \
+                    (LD_PRELOAD)."
             .to_string(),
     }))
 }

@@ -17,7 +17,7 @@ pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
     let diagnosis = &assessment.diagnosis;
     let lead = diagnosis.evidence.first();
     let cause = capitalized(lead.map_or(alarm.cause, |lead| lead.cause).label());
-    let why = lead.map_or_else(|| "nothing measured says why.".to_string(), |lead| lead.text.clone());
+    let why = lead.map_or_else(|| "no measurement explains it.".to_string(), |lead| lead.text.clone());
     let suspect = diagnosis.suspects.first().map_or(String::new(), |suspect| {
         format!(
             " Correlated with it, not proven: {} (score {:.2}).",
@@ -60,10 +60,10 @@ fn next_step(assessment: &Assessment) -> String {
                 .to_string()
         }
         Some(CauseLocation::Outside) => {
-            "Nothing on this machine explains it: ask who else is on its host, or move the machine.".to_string()
+            "Nothing on this machine explains it: check the other guests of its host, or move the machine.".to_string()
         }
         Some(CauseLocation::Unknown) | None => {
-            "Record with --neighbours and --probe, in the baseline as well, so that more can be told.".to_string()
+            "Record with --neighbours and --probe, also for the baseline, to narrow it down.".to_string()
         }
     }
 }

@@ -37,7 +37,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "Threads waited {} of their working time for storage: {} in {}{}.",
+            "Threads wait for storage for {} of their working time: {} in {}{}.",
             percent(share),
             seconds(work.storage * span),
             seconds(span),
@@ -54,9 +54,13 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 fn next_step(place: Option<&Place>) -> String {
     let text = match place {
         Some(_) => {
-            "Flush less often, read ahead, or issue requests side by side; `iostat -x` tells whether the device is full."
+            "Flush less often, read ahead, or issue requests in parallel; `iostat -x` shows whether the device is \
+             saturated."
         }
-        None => "Record with --off-cpu to see which calls wait; `iostat -x` tells whether the device is full.",
+        None => {
+            "Record with --off-cpu to see which calls wait; `iostat -x` shows whether the device is \
+                 saturated."
+        }
     };
     text.to_string()
 }

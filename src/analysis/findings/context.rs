@@ -202,8 +202,8 @@ impl<'a> RuleContext<'a> {
         let doubtful =
             self.waits.as_ref().filter(|_| self.used_waits.get()).and_then(|waits| waits.coverage.doubtful());
         if let (Some(finding), Some(share)) = (&mut found, doubtful) {
-            let said = format!("The causes of {} of the time blocked were not seen, or are estimates.", percent(share));
-            lower_confidence(finding, &said, Evidence::plain("blocked, cause in doubt", share, Unit::Share));
+            let reason = format!("The causes of {} of the blocked time are unknown or estimated.", percent(share));
+            lower_confidence(finding, &reason, Evidence::plain("blocked, cause in doubt", share, Unit::Share));
         }
         Ok(found)
     }
@@ -268,16 +268,16 @@ fn long_enough(seconds: f64) -> Result<f64, Why> {
 
 /// Lowers a finding's confidence because samples miss part of the CPU time it is based on.
 pub(super) fn lower_for_coverage(finding: &mut Finding, coverage: &Coverage) {
-    let said = format!("Samples cover only {} of the CPU time.", percent(coverage.share));
-    lower_confidence(finding, &said, Evidence::plain("CPU time that was sampled", coverage.share, Unit::Share));
+    let reason = format!("Samples cover only {} of the CPU time.", percent(coverage.share));
+    lower_confidence(finding, &reason, Evidence::plain("CPU time that was sampled", coverage.share, Unit::Share));
 }
 
-fn lower_confidence(finding: &mut Finding, said: &str, evidence: Evidence) {
+fn lower_confidence(finding: &mut Finding, reason: &str, evidence: Evidence) {
     finding.confidence = match finding.confidence {
         Confidence::High => Confidence::Medium,
         Confidence::Medium | Confidence::Low => Confidence::Low,
     };
     finding.claim.push(' ');
-    finding.claim.push_str(said);
+    finding.claim.push_str(reason);
     finding.evidence.push(evidence);
 }

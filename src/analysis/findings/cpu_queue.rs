@@ -7,6 +7,15 @@ use crate::model::{MetricId, Target, Unit as U, Why};
 pub(super) const RULE: Rule =
     Rule { id: "cpu-queue", title: "waiting for CPUs", kind: FindingKind::Limit, explains: &[], evaluate };
 
+/// Mean wait for a CPU, seconds. A shorter one is the cost of a wake-up, not another thread's time slice. [P]
+const QUEUE_WAIT: f64 = 100e-6;
+
+/// Share of time in which some task waited for a CPU. [P]
+const CPU_PRESSURE: f64 = 0.1;
+
+/// Busy share of the machine from which CPUs are scarce. [P]
+const HOST_BUSY: f64 = 0.9;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let (wall, delay) = match context.count("run-delay") {
         Ok(delay) => (context.wall()?, delay * 1e-9),
@@ -17,16 +26,16 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     // Each time slice ends one wait.
     let mean = context.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
     let host = context.metric(MetricId::HostBusy).ok();
-    let crowded = host.is_some_and(|busy| busy >= limits::HOST_BUSY);
-    let long = mean.is_none_or(|mean| mean >= limits::QUEUE_WAIT);
+    let crowded = host.is_some_and(|busy| busy >= HOST_BUSY);
+    let long = mean.is_none_or(|mean| mean >= QUEUE_WAIT);
     let throttled = context.metric(MetricId::ThrottledShare).is_ok_and(|share| share > limits::THROTTLED_PERIODS);
     if share < limits::QUEUED || !(long || crowded) || (throttled && !crowded) {
         return Ok(None);
     }
     let cpus = context.profile.meta.host.cpus.len();
     let mut evidence = vec![Evidence::of("queued, of working time", share, U::Share, limits::QUEUED)];
-    evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, limits::QUEUE_WAIT)));
-    evidence.extend(host.map(|busy| Evidence::of("machine busy", busy, U::Share, limits::HOST_BUSY)));
+    evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, QUEUE_WAIT)));
+    evidence.extend(host.map(|busy| Evidence::of("machine busy", busy, U::Share, HOST_BUSY)));
     let preempted = context.metric(MetricId::InvoluntarySwitches).ok();
     evidence.extend(preempted.map(|rate| Evidence::plain("preempted", rate, U::PerSecond)));
     Ok(Some(Finding {
@@ -34,7 +43,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "Threads that could run waited {} of their working time for a CPU: {} in {}{}.",
+            "Runnable threads wait {} of their working time for a CPU: {} in {}{}.",
             percent(share),
             seconds(delay),
             seconds(wall),
@@ -56,7 +65,7 @@ fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, W
         group => group,
     };
     let (pressure, wall) = (pressure.map_err(|_| why)?, context.wall()?);
-    if pressure < limits::CPU_PRESSURE {
+    if pressure < CPU_PRESSURE {
         return Ok(None);
     }
     let running = context.require_work()?.running;
@@ -64,13 +73,13 @@ fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, W
         rule: RULE.id,
         title: RULE.title,
         share: None,
-        claim: format!("In {} of {} some task that could run had no CPU.", percent(pressure), seconds(wall)),
-        evidence: vec![Evidence::of("CPU pressure, some", pressure, U::Share, limits::CPU_PRESSURE)],
+        claim: format!("For {} of {}, some runnable task had no CPU.", percent(pressure), seconds(wall)),
+        evidence: vec![Evidence::of("CPU pressure, some", pressure, U::Share, CPU_PRESSURE)],
         confidence: Confidence::Medium,
         place: None,
         refuted_by: "CPU pressure (PSI) is about 0",
         next_step: format!(
-            "{} CPUs were used of {}: see which processes wait longest (profile one of them, `top`).",
+            "{} of {} CPUs were in use: find the processes that wait longest (`top`) and profile one.",
             digits(running),
             context.profile.meta.host.cpus.len()
         ),
@@ -89,12 +98,15 @@ fn waiting(context: &RuleContext<'_>) -> Option<Place> {
 
 fn next_step(wanted: f64, cpus: usize, crowded: bool) -> String {
     let wanted = digits(wanted);
-    let of = if cpus == 0 { String::new() } else { format!(" of {cpus} that others use too") };
+    let of = if cpus == 0 { String::new() } else { format!(" of {cpus} that other programs use too") };
     if crowded {
-        format!("{wanted} CPUs were wanted{of}: run no more busy threads than CPUs, or see what else runs (`top`).")
+        format!(
+            "{wanted} CPUs were wanted{of}: run no more busy threads than CPUs, or check what else runs \
+                 (`top`)."
+        )
     } else {
         format!(
-            "{wanted} CPUs were wanted and the machine had some left: look whether the threads are bound to few of them \
+            "{wanted} CPUs were wanted and others were idle: check whether the threads are bound to too few \
              (taskset -p, cpuset.cpus)."
         )
     }

@@ -75,7 +75,7 @@ pub(super) fn is_address_space(function: &Function) -> bool {
     function.kind == CodeKind::Kernel && known
 }
 
-/// Kernel functions that flush translations on this CPU and on others, or because another CPU asked. Arm's instruction
+/// Kernel functions that flush translations on this CPU and on others, or because another CPU requested it. Arm's instruction
 /// reaches all CPUs by itself. `tlb_flush_mmu` is excluded because it also frees the pages.
 pub(super) fn is_tlb_flush(function: &Function) -> bool {
     const NAMES: &[&str] = &[

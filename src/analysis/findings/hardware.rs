@@ -70,12 +70,13 @@ fn frequency(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(found(
         &FREQUENCY,
         Some(1.0 - ratio),
-        format!("the CPUs ran at {} of their base clock while the program was on them.", percent(ratio)),
+        format!("The CPUs ran at {} of their base clock while the program ran.", percent(ratio)),
         evidence,
         (
             if busy { Confidence::Medium } else { Confidence::Low },
             "the governor keeps the clock of idle CPUs low, and under full load it rises",
-            "See the governor and the power and thermal limits (turbostat); in a guest, ask for the host's.",
+            "Check the governor and the power and thermal limits (turbostat); in a virtual machine, those of its \
+             host.",
         ),
     )))
 }
@@ -88,12 +89,12 @@ fn smt_sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(found(
         &SMT,
         Some(share),
-        format!("{} of the pipeline slots went to the other thread of the core.", percent(share)),
+        format!("The core's other hardware thread took {} of the pipeline slots.", percent(share)),
         vec![Evidence::of("slots of the sibling", share, U::Share, limits::SMT_SLOTS)],
         (
             Confidence::Medium,
             "the sibling runs the same program, and both together do more than one alone",
-            "See who runs on the sibling CPUs (--neighbours); keep one busy thread for each core and compare.",
+            "Check what runs on the sibling CPUs (--neighbours); compare with one busy thread per core.",
         ),
     )))
 }
@@ -126,17 +127,17 @@ fn bandwidth(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let Some(bound) = waits_for_memory(context)?.filter(|_| many >= limits::MEMORY_BANDWIDTH) else { return Ok(None) };
     let share = many.min(bound.value);
     let mut evidence =
-        vec![bound, Evidence::of("four or more reads under way", many, U::Share, limits::MEMORY_BANDWIDTH)];
-    evidence.extend(plain(context, MetricId::MemoryBandwidth, "bytes a second, at least", U::BytesPerSecond));
+        vec![bound, Evidence::of("four or more reads in flight", many, U::Share, limits::MEMORY_BANDWIDTH)];
+    evidence.extend(plain(context, MetricId::MemoryBandwidth, "bytes per second, at least", U::BytesPerSecond));
     evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
         &BANDWIDTH,
         Some(share),
-        format!("up to {} of the cycles wait for memory with many reads under way at once.", percent(share)),
+        format!("Up to {} of the cycles wait for memory with four or more reads in flight.", percent(share)),
         evidence,
         (
             Confidence::Medium,
-            "the machine moves far more bytes a second for another program (STREAM), at the same latency",
+            "the machine moves far more bytes per second for another program (STREAM), at the same latency",
             "Touch less memory per operation, in smaller or reused blocks, or spread it over more nodes.",
         ),
     )))
@@ -157,11 +158,14 @@ fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     Ok(Some(found(
         &SHARING,
         cost,
-        format!("{} loads of 1000 instructions read a line that another core had just written.", digits(lines)),
+        format!(
+            "{} loads per 1,000 instructions read a cache line that another core had just modified.",
+            digits(lines)
+        ),
         evidence,
         (
             Confidence::Medium,
-            "the lines hold data that has to be handed over: work queues, results",
+            "the lines hold data that threads must hand over: work queues, results",
             "Find the line with `perf c2c record`: different offsets in it are false sharing, the same one is a lock or \
              a counter.",
         ),
@@ -179,7 +183,7 @@ fn remote(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         &REMOTE,
         Some(share),
         format!(
-            "{} of the reads from memory went to another node, and {} of the cycles wait for memory.",
+            "Another NUMA node served {} of the memory reads, and {} of the cycles wait for memory.",
             percent(remote),
             percent(bound.value)
         ),
@@ -187,7 +191,8 @@ fn remote(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         (
             Confidence::Medium,
             "with threads and memory bound to one node (numactl) the program is as slow",
-            "Let the thread that uses memory touch it first, or bind threads and memory (numactl); see numastat -p.",
+            "Let the thread that uses memory touch it first, or bind threads and memory (numactl); check numastat \
+             -p.",
         ),
     )))
 }
@@ -202,13 +207,13 @@ fn capacity(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let depends = context.metric(MetricId::Mlp).is_ok_and(|reads| reads < limits::FEW_READS);
     let share = bound.value;
     let mut evidence = vec![Evidence::of("LLC misses, per 1000", misses, U::Count, limits::LLC_MPKI), bound];
-    evidence.extend(plain(context, MetricId::Mlp, "reads under way at once", U::Count));
+    evidence.extend(plain(context, MetricId::Mlp, "reads in flight", U::Count));
     evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
         &CAPACITY,
         Some(share),
         format!(
-            "up to {} of the cycles wait for memory: {} misses of the last-level cache in 1000 instructions.",
+            "Up to {} of the cycles wait for memory: {} last-level cache misses per 1,000 instructions.",
             percent(share),
             digits(misses)
         ),
@@ -227,18 +232,19 @@ fn walks(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::PAGE_WALKS {
         return Ok(None);
     }
-    let mut evidence = vec![Evidence::of("cycles with a page walk under way", share, U::Share, limits::PAGE_WALKS)];
+    let mut evidence = vec![Evidence::of("cycles with a page walk in progress", share, U::Share, limits::PAGE_WALKS)];
     evidence.extend(plain(context, MetricId::WalksPerKinstr, "page walks, per 1000", U::Count));
     evidence.extend(plain(context, MetricId::MeanWalkCycles, "cycles of a page walk", U::Count));
     Ok(Some(found(
         &WALKS,
         Some(share),
-        format!("up to {} of the cycles have a page walk under way.", percent(share)),
+        format!("Up to {} of the cycles have a page walk in progress.", percent(share)),
         evidence,
         (
             Confidence::Medium,
             "with huge pages the program is as slow: the walks overlapped with other work",
-            "Back large data with huge pages (THP, MAP_HUGETLB), or keep what is used together on fewer pages.",
+            "Back large data with huge pages (THP, MAP_HUGETLB), or keep data that is used together on fewer \
+             pages.",
         ),
     )))
 }

@@ -2,12 +2,15 @@
 //! their time belongs to the call that led there.
 
 use super::paths::CodeClass;
-use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: RemainderRule = RemainderRule { id: "hot-function", title: "one hot function", evaluate };
+
+/// Share of samples in one function's own code. [P]
+const HOT: f64 = 0.3;
 
 fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option<Finding>, Why> {
     let stacks = context.samples()?;
@@ -23,7 +26,7 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
         });
         (row, part)
     });
-    let Some((hottest, part)) = parts.find(|(_, part)| part.share >= limits::HOT) else { return Ok(None) };
+    let Some((hottest, part)) = parts.find(|(_, part)| part.share >= HOT) else { return Ok(None) };
     let share = part.share;
     let error = context.functions.error(share).unwrap_or(0.0);
     Ok(Some(Finding {
@@ -31,17 +34,17 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the CPU time is spent in {} itself, without what it calls.",
+            "{} of the CPU time is spent in {} itself, callees excluded.",
             percent(share),
             name(&hottest.name)
         ),
         evidence: vec![
-            Evidence::of("in its own code", share, U::Share, limits::HOT),
+            Evidence::of("in its own code", share, U::Share, HOT),
             Evidence::plain("standard error", error, U::Share),
         ],
         confidence: Confidence::High,
         place: part.place,
         refuted_by: "the same share in a run that is fast enough",
-        next_step: "Begin here: see its lines and callers, and whether it is called too often.".to_string(),
+        next_step: "Start here: look at its lines and callers, and check whether it is called too often.".to_string(),
     }))
 }

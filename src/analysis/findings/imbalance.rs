@@ -12,6 +12,12 @@ use std::collections::BTreeMap;
 pub(super) const RULE: Rule =
     Rule { id: "load-imbalance", title: "uneven load", kind: FindingKind::Limit, explains: &[], evaluate };
 
+/// Minimum samples of a thread to describe its work by. [P]
+const THREAD_SAMPLES: u64 = 10;
+
+/// Share of their samples that threads with similar work have in common. [P]
+const LIKENESS: f64 = 0.5;
+
 /// A thread with the share of its lifetime in which it had work: running, or waiting for a CPU.
 struct Member {
     tid: u32,
@@ -39,14 +45,14 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(1.0 - balance),
         claim: format!(
-            "Of {} `{name}` that do like work the busiest is at work {} of its time, on average only {} of that.",
+            "{} `{name}` do similar work: the busiest works {} of the time, the mean thread only {} of that.",
             threads(members.len()),
             percent(most),
             percent(balance)
         ),
         evidence: vec![
-            Evidence::of("mean over most", balance, U::Share, limits::BALANCE),
-            Evidence::of("busiest at work", most, U::Share, limits::SATURATED),
+            Evidence::of("mean over maximum", balance, U::Share, limits::BALANCE),
+            Evidence::of("busiest thread working", most, U::Share, limits::SATURATED),
         ],
         confidence: Confidence::Medium,
         place: Some(Place {
@@ -54,8 +60,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             axis: context.axis(),
             threads: members.iter().map(|member| member.tid).collect(),
         }),
-        refuted_by: "over a longer time all of them are at work equally, or the others do other work",
-        next_step: "Compare what the busiest does with the others (--thread); share the work out in smaller pieces."
+        refuted_by: "over a longer time all of them work equally, or the others do different work",
+        next_step: "Compare the busiest thread with the others (--thread); distribute the work in smaller pieces."
             .to_string(),
     }))
 }
@@ -73,7 +79,7 @@ fn groups(context: &RuleContext<'_>) -> BTreeMap<String, Vec<Member>> {
     let like = |mut members: Vec<(Member, &FunctionSamples)>| {
         members.sort_by(|(a, _), (b, _)| b.wanted.total_cmp(&a.wanted));
         let first = members.first().map(|(_, work)| *work);
-        let like = |work: &FunctionSamples| first.is_some_and(|first| work.in_common(first) >= limits::LIKENESS);
+        let like = |work: &FunctionSamples| first.is_some_and(|first| work.in_common(first) >= LIKENESS);
         members.into_iter().filter(|(_, work)| like(work)).map(|(member, _)| member).collect()
     };
     named.into_iter().map(|(name, members)| (name, like(members))).collect()
@@ -114,7 +120,7 @@ fn samples_by_thread(context: &RuleContext<'_>) -> FxHashMap<u32, FunctionSample
             *work.functions.entry(own.label).or_default() += row.samples;
         }
     }
-    samples_by_thread.retain(|_, work| work.samples >= limits::THREAD_SAMPLES);
+    samples_by_thread.retain(|_, work| work.samples >= THREAD_SAMPLES);
     samples_by_thread
 }
 

@@ -2,7 +2,7 @@
 //! interrupts are enabled again.
 
 use super::paths::CodeClass;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -14,10 +14,13 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
+/// Share of samples in the kernel's lock slow paths. [P]
+const KERNEL_SPIN: f64 = 0.05;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
     let part = context.kernel_samples()?.part_of(&[CodeClass::KernelSpin]);
-    if part.share < limits::KERNEL_SPIN {
+    if part.share < KERNEL_SPIN {
         return Ok(None);
     }
     Ok(Some(Finding {
@@ -25,15 +28,16 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time spins for a lock of the kernel in {}.",
+            "Spinning on a kernel lock takes {} of the CPU time, in {}.",
             percent(part.share),
             name(&part.function)
         ),
-        evidence: vec![Evidence::of("in lock slow paths", part.share, U::Share, limits::KERNEL_SPIN)],
+        evidence: vec![Evidence::of("in lock slow paths", part.share, U::Share, KERNEL_SPIN)],
         confidence: Confidence::High,
         place: part.place,
-        refuted_by: "with fewer threads the share stays as it is",
-        next_step: "The path names the call and so the lock: call it less often, or share less between threads."
+        refuted_by: "fewer threads have the same share",
+        next_step: "The path names the system call and thus the lock: call it less often, or share less between \
+                    threads."
             .to_string(),
     }))
 }

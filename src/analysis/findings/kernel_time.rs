@@ -4,12 +4,15 @@
 use super::families::{KernelEntry, kernel_entry};
 use super::paths::CodeClass;
 use super::stacks::Row;
-use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext};
 use crate::analysis::names::{Call, CodeKind};
 use crate::analysis::text::{name, percent};
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: RemainderRule = RemainderRule { id: "kernel-time", title: "time in the kernel", evaluate };
+
+/// Share of samples in the kernel: more than in the program. [P]
+const KERNEL: f64 = 0.5;
 
 fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option<Finding>, Why> {
     let counted = context.metric(MetricId::SystemShare);
@@ -21,7 +24,7 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
     let share = stacks.gather_rows(|row, calls| leaf_in_kernel(row, calls).then_some(0)).share;
     // Counting hardware events at context switches also takes kernel time, which is not the program's.
     let switching = context.switching();
-    if share - switching < limits::KERNEL {
+    if share - switching < KERNEL {
         return Ok(None);
     }
     let by = |wanted: KernelEntry| {
@@ -37,17 +40,17 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
     ];
     let leading = services.map(|(wanted, words)| (words, by(wanted))).into_iter();
     let leading = leading.max_by(|(_, a), (_, b)| a.share.total_cmp(&b.share)).filter(|(_, part)| part.share > 0.0);
-    let mut evidence = vec![Evidence::of("in the kernel", share, U::Share, limits::KERNEL)];
+    let mut evidence = vec![Evidence::of("in the kernel", share, U::Share, KERNEL)];
     evidence.extend(counted.map(|value| Evidence::plain("in the kernel, counted", value, U::Share)));
     if switching > 0.0 {
-        evidence.push(Evidence::plain("of it by counting at context switches, about", switching, U::Share));
+        evidence.push(Evidence::plain("by counting at context switches, about", switching, U::Share));
     }
     let why = leading.as_ref().map_or(String::new(), |(words, part)| {
         format!(", {} in {words}, most of that in {}", percent(part.share), name(&part.function))
     });
     Ok(Some(finding(
         share,
-        format!("{} of the CPU time is spent in the kernel{}{why}.", percent(share), beyond(explained)),
+        format!("The kernel takes {} of the CPU time{}{why}.", percent(share), beyond(explained)),
         evidence,
         leading.and_then(|(_, part)| part.place),
     )))
@@ -56,18 +59,18 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
 /// What the share excludes, in words.
 fn beyond(explained: &[CodeClass]) -> &'static str {
     let kernel = |code: &&CodeClass| !matches!(code, CodeClass::Own | CodeClass::UserSpin);
-    if explained.iter().any(|code| kernel(&code)) { ", without what other findings hold" } else { "" }
+    if explained.iter().any(|code| kernel(&code)) { " beyond other findings" } else { "" }
 }
 
 /// Without visible kernel functions, reports the share alone.
 fn by_count(context: &RuleContext<'_>, share: f64) -> Result<Option<Finding>, Why> {
     context.wall()?;
-    if share - context.switching() < limits::KERNEL {
+    if share - context.switching() < KERNEL {
         return Ok(None);
     }
     context.require_work()?;
-    let evidence = vec![Evidence::of("in the kernel, counted", share, U::Share, limits::KERNEL)];
-    Ok(Some(finding(share, format!("{} of the CPU time is spent in the kernel.", percent(share)), evidence, None)))
+    let evidence = vec![Evidence::of("in the kernel, counted", share, U::Share, KERNEL)];
+    Ok(Some(finding(share, format!("The kernel takes {} of the CPU time.", percent(share)), evidence, None)))
 }
 
 fn finding(share: f64, claim: String, evidence: Vec<Evidence>, place: Option<super::Place>) -> Finding {
@@ -79,7 +82,8 @@ fn finding(share: f64, claim: String, evidence: Vec<Evidence>, place: Option<sup
         evidence,
         confidence: Confidence::High,
         place,
-        refuted_by: "the program's work is in the kernel by nature: sockets, files, pipes",
-        next_step: "Look at the leading path: fewer and larger calls, or a cheaper call for the same.".to_string(),
+        refuted_by: "the program's work belongs in the kernel: sockets, files, pipes",
+        next_step: "Look at the leading path: make fewer and larger calls, or a cheaper call for the same work."
+            .to_string(),
     }
 }

@@ -1,5 +1,5 @@
-//! Threads that wait for each other: for a held lock, or for a signal that comes thousands of times a second. Idle
-//! threads do not count as held up: only hand-overs too short to be work do.
+//! Threads that wait for each other: for a lock, or for a signal that comes thousands of times per second. Idle
+//! threads do not count: only hand-overs too short to be work do.
 
 use super::paths::{CodeClass, WaitReason};
 use super::waits::{Sum, Waits, mostly_below};
@@ -15,6 +15,18 @@ pub(super) const RULE: Rule = Rule {
     explains: &[CodeClass::Lock, CodeClass::Signal],
     evaluate,
 };
+
+/// Share of a lock's CPU time in futex calls from which threads contend for it. [P]
+const TRADED: f64 = 0.1;
+
+/// Share of working time from which a lock is the first thing to examine. [P]
+const LOCKED_MUCH: f64 = 0.25;
+
+/// Waits for another thread's signal per second of CPU time: a thread works for 200 us or less between two. [P]
+const HAND_OVERS: f64 = 5_000.0;
+
+/// Busy cores below which threads that wait for a signal are assumed to wait for work from outside. [P]
+const HAND_OVER_BUSY: f64 = 0.2;
 
 /// How threads waited for each other, as mean numbers of threads.
 struct ContentionCosts {
@@ -45,18 +57,18 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let mostly_locks = costs.locked + costs.running >= costs.signalled;
     // The lock holder may be waiting for a CPU: then that comes first.
     let queued = context.require_work()?.queued > costs.locked + costs.running;
-    let confidence = match (mostly_locks && !queued, costs.share >= limits::LOCKED_MUCH && waits.is_ok()) {
+    let confidence = match (mostly_locks && !queued, costs.share >= LOCKED_MUCH && waits.is_ok()) {
         (true, true) => Confidence::High,
         (true, false) => Confidence::Medium,
         (false, _) => Confidence::Low,
     };
     let mut evidence = vec![
         Evidence::of("of working time", costs.share, U::Share, limits::LOCKED),
-        Evidence::plain("on a CPU, threads", costs.running, U::Threads),
+        Evidence::plain("contending on a CPU", costs.running, U::Threads),
         Evidence::plain("mean lock wait", costs.locks.mean(), U::Seconds),
     ];
     if !only_locks {
-        evidence.push(Evidence::of("hand-overs per CPU second", costs.rate, U::PerSecond, limits::HAND_OVERS));
+        evidence.push(Evidence::of("hand-overs per CPU second", costs.rate, U::PerSecond, HAND_OVERS));
     }
     evidence.retain(|row| row.value > 0.0);
     evidence.extend(
@@ -85,7 +97,7 @@ fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<Content
     let running = contended(context).unwrap_or(0.0) * work.running;
     let cpu = work.running * span;
     let rate = if cpu > 0.0 { signals.short_count as f64 / cpu } else { 0.0 };
-    let fine = rate >= limits::HAND_OVERS && work.running >= limits::HAND_OVER_BUSY;
+    let fine = rate >= HAND_OVERS && work.running >= HAND_OVER_BUSY;
     let signalled = if fine { signals.short_seconds / span } else { 0.0 };
     Ok(ContentionCosts {
         locked: work.locked,
@@ -106,7 +118,7 @@ fn contended(context: &RuleContext<'_>) -> Result<f64, Why> {
         let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
         (kernel && stacks.class(row) == CodeClass::Lock).then_some(0)
     });
-    let traded = in_kernel.share >= all.share * limits::TRADED && all.threads > 1;
+    let traded = in_kernel.share >= all.share * TRADED && all.threads > 1;
     Ok(if traded { all.share } else { 0.0 })
 }
 
@@ -122,11 +134,11 @@ fn claim(
         let blocked = if recorded {
             format!("{} blocked", seconds(waited * span))
         } else {
-            "how long they were blocked was not recorded".to_string()
+            "blocked time was not recorded".to_string()
         };
         return Ok(format!(
-            "Locks that others held took {} of the threads' working time: {} on a CPU (spinning, system calls, wake-ups) \
-             in {}; {blocked}{at}.",
+            "Lock contention takes {} of the threads' working time: {} on a CPU (spinning, system calls, \
+             wake-ups) in {}; {blocked}{at}.",
             percent(costs.share),
             seconds(costs.running * span),
             seconds(span)
@@ -134,15 +146,15 @@ fn claim(
     }
     if mostly_locks {
         return Ok(format!(
-            "Threads waited {} of their working time for locks that others held: {} in {}{at}.",
+            "Threads are blocked on locks for {} of their working time: {} in {}{at}.",
             percent(costs.share),
             seconds(waited * span),
             seconds(span)
         ));
     }
     Ok(format!(
-        "Threads hand over to each other {} times per CPU second and waited {} of their working time for it{at}; a \
-         shortage of work looks the same.",
+        "Threads hand over to each other {} times per CPU second and wait {} of their working time for \
+         it{at}; a shortage of work looks the same.",
         digits(costs.rate),
         percent(costs.share)
     ))
@@ -150,11 +162,13 @@ fn claim(
 
 fn next_step(mostly_locks: bool, recorded: bool) -> String {
     let text = if !recorded {
-        "Record with --off-cpu to see how long they wait; hold the lock for less time, take it less often, or split it."
+        "Record with --off-cpu to see how long threads wait; hold the lock for less time, take it less often, \
+         or split it."
     } else if mostly_locks {
-        "See in the off-CPU flame graph which lock it is and who takes it; hold it for less time, or split it."
+        "Find the lock and its holders in the off-CPU flame graph; hold it for less time, or split it."
     } else {
-        "See in the off-CPU flame graph who waits for whom; hand over more work at a time, or let one thread do both."
+        "See in the off-CPU flame graph which threads wait for each other; hand over more work at a time, or \
+         let one thread do both."
     };
     text.to_string()
 }

@@ -1,23 +1,26 @@
 //! Tasks that stalled until memory was found for them.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::percent;
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "memory-pressure", title: "short of memory", kind: FindingKind::Limit, explains: &[], evaluate };
 
+/// Share of time in which some task waited for memory. [P]
+const MEMORY_PRESSURE: f64 = 0.05;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
     let group = context.metric(MetricId::PsiMemorySome);
     let of_group = group.is_ok();
     let some = group.or_else(|_| context.metric(MetricId::HostPsiMemorySome))?;
-    if some < limits::MEMORY_PRESSURE {
+    if some < MEMORY_PRESSURE {
         return Ok(None);
     }
     context.require_work()?;
     let full = context.metric(if of_group { MetricId::PsiMemoryFull } else { MetricId::HostPsiMemoryFull });
-    let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, limits::MEMORY_PRESSURE)];
+    let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, MEMORY_PRESSURE)];
     evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));
     evidence.extend(
         context.metric(MetricId::MajorFaults).map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)),
@@ -27,7 +30,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         rule: RULE.id,
         title: RULE.title,
         share: full.ok().filter(|_| of_group),
-        claim: format!("In {} of the time some task {whose} stood still until memory was found for it.", percent(some)),
+        claim: format!("For {} of the time, some task {whose} was stalled for lack of memory.", percent(some)),
         evidence,
         confidence: if of_group { Confidence::High } else { Confidence::Low },
         place: None,

@@ -42,8 +42,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the working time waits for the lock of the one address space (mmap_lock): {} on a CPU (spinning, \
-             sleeping, wake-ups), {}{at}.",
+            "Contention for mmap_lock, the lock of the address space, takes {} of the working time: {} on a CPU \
+             (spinning, sleeping, wake-ups), {}{at}.",
             percent(share),
             percent(running),
             blocked_words(context.waits().is_ok(), blocked)
@@ -61,5 +61,5 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 
 /// The blocked share in words. A share that was not recorded is not reported as zero.
 pub(super) fn blocked_words(recorded: bool, share: f64) -> String {
-    if recorded { format!("{} blocked", percent(share)) } else { "how much blocked was not recorded".to_string() }
+    if recorded { format!("{} blocked", percent(share)) } else { "blocked time was not recorded".to_string() }
 }

@@ -1,5 +1,8 @@
-//! Finds what holds the selected threads back, rule by rule, from one window: the verdict, its evidence and where to
-//! look. A rule that cannot decide reports why instead of guessing.
+//! Finds what limits the selected threads, rule by rule, from one window: the verdict, its evidence and its place. A
+//! rule that cannot decide reports why instead of guessing.
+//!
+//! A new rule is one file with its `RULE`, its thresholds and their source (`[V]` published, `[S]` measured in a
+//! published study, `[P]` chosen for ironlaw), registered here: its module, and its place in [`RULES`].
 
 mod allocator;
 mod baseline_finding;

@@ -1,4 +1,4 @@
-//! Threads that mostly wait for short answers through sockets and pipes: their peers are then the place to look. A
+//! Threads that mostly wait for short answers through sockets and pipes: their peers are then the place to start. A
 //! server that waits for its next client looks the same.
 
 use super::paths::WaitReason;
@@ -15,6 +15,9 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
+/// Short waits for sockets and pipes, as a share of working time plus these waits. [P]
+const OTHERS: f64 = 0.5;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits()?;
     let (span, work) = (context.span()?, context.work()?);
@@ -25,7 +28,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Err(Why::Idle);
     }
     let share = waited / all;
-    if share < limits::OTHERS || rate < limits::OTHERS_RATE {
+    if share < OTHERS || rate < limits::OTHERS_RATE {
         return Ok(None);
     }
     let place = waits.worst(&[WaitReason::Peer], true);
@@ -35,18 +38,20 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "Threads waited {} of the time for sockets and pipes, {} each time{at}: for answers, or for the next request.",
+            "Threads wait {} of the time for sockets and pipes, {} each time{at}: for answers, or for the next \
+             request.",
             percent(share),
             seconds(sum.short_seconds / sum.short_count.max(1) as f64)
         ),
         evidence: vec![
-            Evidence::of("waits, with working time", share, U::Share, limits::OTHERS),
+            Evidence::of("waits, with working time", share, U::Share, OTHERS),
             Evidence::of("short waits", rate, U::PerSecond, limits::OTHERS_RATE),
         ],
         confidence: Confidence::Low,
         place,
-        refuted_by: "the waits end with a client's request: then there was nothing to do",
-        next_step: "See who is at the other end (`ss -tp`, /proc/PID/fd) and look there; ask for more at once."
+        refuted_by: "the waits end with a client's request: then the program was idle",
+        next_step: "Find the process at the other end (`ss -tp`, /proc/PID/fd) and profile it; send more requests \
+                    at once."
             .to_string(),
     }))
 }

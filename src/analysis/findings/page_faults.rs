@@ -4,7 +4,7 @@
 use super::families::{is_clear_page, is_page_fault};
 use super::paths::CodeClass;
 use super::stacks::At;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -16,11 +16,23 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
+/// Share of samples below page faults. [P]
+const FAULTS: f64 = 0.1;
+
+/// Minor faults per second of CPU time that cost at most 1%, at 0.5 us each. [P]
+const FEW_FAULTS: f64 = 20_000.0;
+
+/// Major faults per second: at 1 to 10 ms each on a disk, a twentieth of one thread's time or more. [P]
+const MAJOR_FAULTS: f64 = 50.0;
+
+/// Major faults that a program takes to start with a cold cache. [P]
+const STARTING_FAULTS: f64 = 200.0;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
     if let (Ok(rate), Ok(count)) = (context.metric(MetricId::MajorFaults), context.count("major-faults"))
-        && rate >= limits::MAJOR_FAULTS
-        && count >= limits::STARTING_FAULTS
+        && rate >= MAJOR_FAULTS
+        && count >= STARTING_FAULTS
     {
         return Ok(Some(major(context, rate)));
     }
@@ -35,12 +47,12 @@ fn major(context: &RuleContext<'_>, rate: f64) -> Finding {
         rule: RULE.id,
         title: RULE.title,
         share: None,
-        claim: format!("{} page faults a second had to wait for storage.", digits(rate)),
-        evidence: vec![Evidence::of("major page faults", rate, U::PerSecond, limits::MAJOR_FAULTS)],
+        claim: format!("{} page faults per second wait for storage.", digits(rate)),
+        evidence: vec![Evidence::of("major page faults", rate, U::PerSecond, MAJOR_FAULTS)],
         confidence: Confidence::Medium,
         place: context.kernel_samples().ok().and_then(|stacks| stacks.part(At::Anywhere, is_page_fault).place),
-        refuted_by: "the rate falls to nothing once the program has started up",
-        next_step: "Memory or page cache is too small for what is touched: look for swapping, or read ahead."
+        refuted_by: "the rate falls to nothing once the program has started",
+        next_step: "Memory or page cache is too small for the data in use: check for swapping, or read ahead."
             .to_string(),
     }
 }
@@ -48,7 +60,7 @@ fn major(context: &RuleContext<'_>, rate: f64) -> Finding {
 /// Faults that cost at most 1% of the CPU time are ruled out without samples.
 fn few(context: &RuleContext<'_>) -> bool {
     let per_cpu_second = context.count("minor-faults").and_then(|faults| Ok(faults / context.cpu_time()?));
-    per_cpu_second.is_ok_and(|rate| rate <= limits::FEW_FAULTS)
+    per_cpu_second.is_ok_and(|rate| rate <= FEW_FAULTS)
 }
 
 fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
@@ -57,12 +69,12 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         let fault = calls.iter().rposition(|call| is_page_fault(stacks.function(*call)));
         fault.filter(|_| stacks.class(row) == CodeClass::AddressSpace)
     });
-    if part.share < limits::FAULTS {
+    if part.share < FAULTS {
         return Ok(None);
     }
     let clearing = stacks.part(At::Leaf, is_clear_page).share;
     let mut evidence = vec![
-        Evidence::of("below page faults", part.share, U::Share, limits::FAULTS),
+        Evidence::of("below page faults", part.share, U::Share, FAULTS),
         Evidence::plain("clearing fresh pages", clearing, U::Share),
     ];
     evidence.extend(
@@ -73,7 +85,7 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time serves page faults, {} of it all clears fresh memory.",
+            "Page faults take {} of the CPU time; clearing fresh pages takes {}.",
             percent(part.share),
             percent(clearing)
         ),

@@ -18,7 +18,7 @@ pub(super) enum CodeClass {
     Lock,
     /// Waiting for and sending another thread's signal, likewise: condition variables, semaphores and joins.
     Signal,
-    /// Flushing translations on other CPUs, or on this one because another CPU asked.
+    /// Flushing translations on other CPUs, or on this one because another CPU requested it.
     TlbFlush,
     /// An interrupt from another CPU whose request is not visible.
     Ipi,
@@ -72,8 +72,8 @@ pub(super) fn code_class(path: &[&Function]) -> (CodeClass, usize) {
         return (CodeClass::Allocator, at);
     }
     if let Some(wait_target) = lock_code(path.iter().rev().copied()) {
-        let asked = leaf - requester(path.iter().rev().copied()).min(leaf);
-        return (if wait_target == WaitTarget::Lock { CodeClass::Lock } else { CodeClass::Signal }, asked);
+        let at = leaf - requester(path.iter().rev().copied()).min(leaf);
+        return (if wait_target == WaitTarget::Lock { CodeClass::Lock } else { CodeClass::Signal }, at);
     }
     if let Some(code) = in_kernel(path) {
         return (code, leaf);
@@ -115,7 +115,7 @@ pub(super) fn lock_wait_reason(path: &[&Function]) -> WaitReason {
     }
 }
 
-/// The wait of an off-CPU path, root first, and the index of the function that asked for it.
+/// The wait of an off-CPU path, root first, and the index of the function that requested it.
 pub(super) fn wait_reason(path: &[&Function]) -> (WaitReason, usize) {
     let inwards = || path.iter().rev().copied();
     let names = |kernel: bool| {

@@ -6,8 +6,16 @@ use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "serial-thread", title: "one thread carries all", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "serial-thread",
+    title: "one thread does all the work",
+    kind: FindingKind::Limit,
+    explains: &[],
+    evaluate,
+};
+
+/// Mean number of other working threads up to which one thread does all the work. [P]
+const SERIAL_OTHERS: f64 = 0.2;
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let wall = context.wall()?;
@@ -21,13 +29,13 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let all: f64 = measured.iter().map(|(row, wanted)| at_work(*wanted, row.lifetime.seconds())).sum();
     let others = all - at_work(*most, first.lifetime.seconds());
     let spare = context.profile.meta.host.cpus.len() != 1;
-    if *most < limits::SERIAL || !lasts || siblings < 2 || others > limits::SERIAL_OTHERS || !spare {
+    if *most < limits::SERIAL || !lasts || siblings < 2 || others > SERIAL_OTHERS || !spare {
         return Ok(None);
     }
     // A thread that exited unread may have worked for its whole lifetime.
     let unread = context.threads.iter().filter(|row| wanted(row).is_none());
     let hidden: f64 = unread.map(|row| row.lifetime.seconds() / wall).sum();
-    if others + hidden > limits::SERIAL_OTHERS {
+    if others + hidden > SERIAL_OTHERS {
         return Err(Why::ThreadsUnread);
     }
     let tid = first.task.tid;
@@ -41,21 +49,21 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "Thread {tid} {} is at work {} of the time, all {} others together only {} of one thread's.",
+            "Thread {tid} {} works {} of the time; all {} others together work {} of one thread's time.",
             name(&first.task.comm),
             percent(*most),
             measured.len() - 1,
             percent(others.max(0.0))
         ),
         evidence: vec![
-            Evidence::of("busiest at work", *most, U::Share, limits::SERIAL),
-            Evidence::of("all others at work", others.max(0.0), U::Threads, limits::SERIAL_OTHERS),
+            Evidence::of("busiest thread working", *most, U::Share, limits::SERIAL),
+            Evidence::of("all others working", others.max(0.0), U::Threads, SERIAL_OTHERS),
         ],
         confidence: Confidence::Medium,
         place: Some(Place { frames: Vec::new(), axis: context.axis(), threads: vec![tid] }),
-        refuted_by: "more load makes the other threads busier while this one stays as it is",
+        refuted_by: "more load makes the other threads busier, but not this one",
         next_step: format!(
-            "Look at it alone (--thread {tid}): make its work cheaper, or move part of it to other threads."
+            "Profile it alone (--thread {tid}): make its work cheaper, or move part of it to other threads."
         ),
     }))
 }

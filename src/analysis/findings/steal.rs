@@ -22,14 +22,13 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: lost,
         claim: format!(
-            "The hypervisor kept {} of all CPUs' time from this machine while they had work.",
+            "The hypervisor withheld {} of all CPU time from this machine while its CPUs had work.",
             percent(stolen)
         ),
         evidence: vec![Evidence::of("stolen", stolen, U::Share, limits::STEAL)],
         confidence: if stolen > 5.0 * limits::STEAL { Confidence::High } else { Confidence::Medium },
         place: None,
         refuted_by: "the steal column of /proc/stat does not grow",
-        next_step: "Nothing in the program changes this: give the machine more or dedicated CPUs, or move it."
-            .to_string(),
+        next_step: "The program cannot change this: give the machine more or dedicated CPUs, or move it.".to_string(),
     }))
 }

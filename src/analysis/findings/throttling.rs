@@ -20,7 +20,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let lost = context.cpu_time().ok().filter(|_| throttled > 0.0).map(|ran| throttled / (throttled + ran));
     let mut evidence = vec![
         Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS),
-        Evidence::plain("stood still, all CPUs", throttled, U::Seconds),
+        Evidence::plain("throttled, all CPUs", throttled, U::Seconds),
     ];
     if let Ok(rate) = context.metric(MetricId::ThrottledPeriods) {
         evidence.push(Evidence::plain("throttled", rate, U::PerSecond));
@@ -30,7 +30,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: lost,
         claim: format!(
-            "The control group used up its CPU quota in {} of its periods and stood still for {}, all CPUs together.",
+            "The control group used up its CPU quota in {} of its periods and was throttled for {}, summed over \
+             CPUs.",
             percent(share),
             seconds(throttled)
         ),

@@ -2,7 +2,7 @@
 //! count only where translations are flushed.
 
 use super::paths::CodeClass;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -14,9 +14,12 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
+/// Share of samples in TLB flushes, of several threads. [P]
+const TLB_FLUSH: f64 = 0.1;
+
 /// Advice for a recording and for a sweep.
-pub(super) const NEXT_STEP: &str = "Unmap, protect or give back memory less often and in larger pieces, let the allocator keep it, or use \
-                    processes instead of threads.";
+pub(super) const NEXT_STEP: &str = "Unmap, protect or return memory less often and in larger pieces, let the \
+                                    allocator keep it, or use processes instead of threads.";
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
@@ -27,7 +30,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let share = flush.share + stacks.part_of(&[CodeClass::Ipi]).share;
-    if share < limits::TLB_FLUSH {
+    if share < TLB_FLUSH {
         return Ok(None);
     }
     Ok(Some(Finding {
@@ -35,12 +38,12 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the CPU time makes CPUs forget translations of memory that was unmapped, protected or given back (TLB \
-             shootdown), most of it in {}: each time every CPU that runs a thread of the program is interrupted.",
+            "TLB shootdowns take {} of the CPU time, most of it in {}: unmapping, protecting or returning memory \
+             interrupts every CPU that runs a thread of the program.",
             percent(share),
             name(&flush.function)
         ),
-        evidence: vec![Evidence::of("flushing, on both sides", share, U::Share, limits::TLB_FLUSH)],
+        evidence: vec![Evidence::of("flushing, on both sides", share, U::Share, TLB_FLUSH)],
         confidence: Confidence::High,
         place: flush.place,
         refuted_by: "TLB shootdowns in /proc/interrupts are few, or one thread alone takes as much",

@@ -4,18 +4,27 @@
 use super::families::{is_user_spin, is_yield};
 use super::paths::CodeClass;
 use super::stacks::{At, Part, Stacks};
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
 use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "spin-wait",
-    title: "waiting actively",
+    title: "spinning in the program",
     kind: FindingKind::Limit,
     explains: &[CodeClass::UserSpin],
     evaluate,
 };
+
+/// Share of samples in functions that wait actively, or yield the CPU to wait. [P]
+const USER_SPIN: f64 = 0.05;
+
+/// Share of samples in one function from which it may be a wait loop. [P]
+const TIGHT_SHARE: f64 = 0.5;
+
+/// Bytes of code that a wait loop fits into. [P]
+const TIGHT_BYTES: u64 = 64;
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
@@ -28,10 +37,10 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         let yields = calls.iter().rposition(|call| is_yield(stacks.function(*call)));
         yields.filter(|_| stacks.class(row) == CodeClass::UserSpin)
     });
-    if spins.share >= limits::USER_SPIN && spins.threads >= 2 {
+    if spins.share >= USER_SPIN && spins.threads >= 2 {
         return Ok(Some(found(spins, Confidence::Medium)));
     }
-    if yields.share >= limits::USER_SPIN {
+    if yields.share >= USER_SPIN {
         return Ok(Some(found(yields, Confidence::Low)));
     }
     if in_a_tight_loop(context, stacks) { Err(context.no_counter()) } else { Ok(None) }
@@ -43,17 +52,18 @@ fn found(part: Part, confidence: Confidence) -> Finding {
         title: RULE.title,
         share: Some(part.share),
         claim: format!(
-            "{} of the CPU time is spent waiting actively, most of it in {}, by {}.",
+            "Spin waits take {} of the CPU time, most of it in {}, in {}.",
             percent(part.share),
             name(&part.function),
             threads(part.threads)
         ),
-        evidence: vec![Evidence::of("in active waits", part.share, U::Share, limits::USER_SPIN)],
+        evidence: vec![Evidence::of("in spin waits", part.share, U::Share, USER_SPIN)],
         confidence,
         place: part.place,
-        refuted_by: "the share stays as it is with a single thread",
+        refuted_by: "a single thread has the same share",
         next_step:
-            "See who holds what these threads wait for; let them block after a short while, or shorten the hold."
+            "Find out what these threads wait for and who holds it; block after a short spin, or hold it for less \
+             time."
                 .to_string(),
     }
 }
@@ -63,7 +73,7 @@ fn found(part: Part, confidence: Confidence) -> Finding {
 fn in_a_tight_loop(context: &RuleContext<'_>, stacks: &Stacks<'_>) -> bool {
     let hottest = context.functions.rows.first();
     let Some(hottest) = hottest.filter(|row| row.kind == CodeKind::User) else { return false };
-    if context.functions.share(hottest.self_weight) < limits::TIGHT_SHARE {
+    if context.functions.share(hottest.self_weight) < TIGHT_SHARE {
         return false;
     }
     let leaf = stacks.part(At::Leaf, |function| function.name == hottest.name && function.module == hottest.module);
@@ -76,7 +86,7 @@ fn in_a_tight_loop(context: &RuleContext<'_>, stacks: &Stacks<'_>) -> bool {
     leaf.threads >= 2 && narrow(addresses)
 }
 
-/// Whether nine tenths of the weight lie within [`limits::TIGHT_BYTES`] around its middle.
+/// Whether nine tenths of the weight lie within [`TIGHT_BYTES`] around its middle.
 fn narrow(mut addresses: Vec<(u64, u64)>) -> bool {
     addresses.sort_unstable();
     let all: u64 = addresses.iter().map(|(_, weight)| weight).sum();
@@ -88,7 +98,7 @@ fn narrow(mut addresses: Vec<(u64, u64)>) -> bool {
     });
     let inner: Vec<u64> = inner.map(|(address, _)| *address).collect();
     match (inner.first(), inner.last()) {
-        (Some(first), Some(last)) => last - first < limits::TIGHT_BYTES,
+        (Some(first), Some(last)) => last - first < TIGHT_BYTES,
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Derives from the names on a stack what a thread in a futex or kernel lock waits for, and which function asked for
+//! Derives from the names on a stack what a thread in a futex or kernel lock waits for, and which function requested
 //! it. A wait that is in no table counts as one for a signal, which blames no lock.
 
 use super::families::{bare, begins, is_starter};
@@ -149,7 +149,7 @@ pub(super) fn lock_code<'a>(innermost_first: impl Iterator<Item = &'a Function>)
     futex.then_some(WaitTarget::Signal)
 }
 
-/// Index of the function that asked for the wait, innermost first. Every wait contains C library functions, runtime
+/// Index of the function that requested the wait, innermost first. Every wait contains C library functions, runtime
 /// wrappers and thread start functions, so one of these is returned only if there is no other.
 pub(super) fn requester<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
     let (mut outside, mut user) = (None, None);

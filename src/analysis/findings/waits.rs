@@ -115,7 +115,7 @@ impl<'a> Waits<'a> {
         self.sum(&[WaitReason::Storage]).seconds
     }
 
-    /// The call path with the most time blocked for these reasons, down to the function that asked for the wait. With
+    /// The call path with the most time blocked for these reasons, down to the function that requested the wait. With
     /// `only_short`, only short waits count.
     pub fn worst(&self, reasons: &[WaitReason], only_short: bool) -> Option<Place> {
         type Branch = (f64, FxHashMap<u32, u64>);
@@ -169,7 +169,7 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Wait
     }
 }
 
-/// The path from the root to the function that asked for the wait: who waits, not how.
+/// The path from the root to the function that requested the wait, without the functions that implement it.
 fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
     let calls: Vec<_> = names.walk(profile, stack).collect();
     let own = requester(calls.iter().map(|call| &names.functions[call.function as usize]));

@@ -1,5 +1,5 @@
 //! Fits the law to each region of a sweep: where siblings or another node join, capacity changes, and one curve through
-//! both would call that contention. Widths that were held back by something that wider runs were not are left out.
+//! both would call that contention. Widths that were limited by something that did not limit wider runs are left out.
 
 use super::types::{Estimate, Fit, NoFit, Point};
 use super::usl::{ThroughputPoint, fit};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// A region of fewer widths is not reported.
 const FEWEST: usize = 3;
-/// Super-linear: before this width something, mostly a cache too small, held the program back, and then went away.
+/// Super-linear: before this width something limited the program, mostly a cache that was too small, and then no longer.
 const SUPER_LINEAR: f64 = 1.05;
 /// How many degrees of freedom the common scatter counts for against a width's own: that of three runs is a poor
 /// estimate.

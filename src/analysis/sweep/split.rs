@@ -38,8 +38,8 @@ pub(super) fn split(whole: f64, clocks: &Clocks, blocked: &[(Cause, f64)]) -> Sp
         Measure::Known { value, .. } => clocks.throttled.map(|time| time.min(value)),
         Measure::Missing(_) => clocks.throttled,
     });
-    let held = clocks.throttled.value().copied().map_or(0.0, sane);
-    let queued = take(clocks.delay.map(|delay| delay - held));
+    let throttled_time = clocks.throttled.value().copied().map_or(0.0, sane);
+    let queued = take(clocks.delay.map(|delay| delay - throttled_time));
     let seen: f64 = blocked.iter().map(|(_, time)| sane(*time)).sum();
     let scale = if seen > left { left / seen } else { 1.0 };
     let blocked: Vec<_> = blocked.iter().map(|(cause, time)| (*cause, sane(*time) * scale)).collect();

@@ -138,14 +138,14 @@ mod tests {
 
     #[test]
     fn without_hardware_counters_cpu_time_stands_for_its_three_factors() {
-        let blind = |n, ops_per_s| {
+        let no_counters = |n, ops_per_s| {
             let mut run = run(n, ops_per_s);
             run.totals.cpi = Measure::Missing(Why::NotSupported);
             point(vec![run])
         };
-        let alone = blind(1, 100.0);
+        let alone = no_counters(1, 100.0);
         let siblings = Siblings { alone: &alone, sharing: 2.0 };
-        let stack = Stack::of(&alone, &blind(4, 200.0), Some(siblings)).unwrap();
+        let stack = Stack::of(&alone, &no_counters(4, 200.0), Some(siblings)).unwrap();
         let expected = [
             (CpuTime, 7.5e6),
             (RunQueue, 0.5e6),
@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn a_part_that_one_side_cannot_tell_goes_to_what_nobody_saw_on_both() {
-        let mut blind = run(4, 200.0);
-        (blind.blocked, blind.split.queued) = (None, Measure::Missing(Why::NotRecorded));
-        let lost = blind.split.unseen.map(|time| time + 0.05 * 40.0);
-        blind.split.unseen = lost;
-        let stack = Stack::of(&point(vec![run(1, 100.0)]), &point(vec![blind, run(4, 200.0)]), None).unwrap();
+        let mut no_counters = run(4, 200.0);
+        (no_counters.blocked, no_counters.split.queued) = (None, Measure::Missing(Why::NotRecorded));
+        let lost = no_counters.split.unseen.map(|time| time + 0.05 * 40.0);
+        no_counters.split.unseen = lost;
+        let stack = Stack::of(&point(vec![run(1, 100.0)]), &point(vec![no_counters, run(4, 200.0)]), None).unwrap();
         let kinds: Vec<_> = stack.slices.iter().map(|slice| slice.kind).collect();
         assert_eq!(kinds, [MoreWork, Cpi, Frequency, Throttled, Unseen]);
         assert!((stack.slices[4].ns_per_op - 2.5e6).abs() < 1e-3, "{stack:?}");

@@ -2,20 +2,20 @@
 
 use super::regions::fits;
 use super::stack::Siblings;
-use super::types::{Loss, Point, Run, Scaling, Stack};
+use super::types::{Loss, Point, Run, Stack, SweepAnalysis};
 use crate::analysis::finding::RuleResults;
 use crate::model::Region;
 use std::collections::BTreeMap;
 
-impl Scaling {
+impl SweepAnalysis {
     /// Groups runs by width and region and compares all with the smallest width that completed operations.
     ///
     /// `threads_per_core`: how many threads share a physical core at a width, on average (1 without SMT); `None` if the
     /// machine or the placement does not show it. Without any operations everything per operation is missing, and there
-    /// are neither stacks nor losses. Without runs there are no points, and [`Scaling::base`] refers to nothing.
+    /// are neither stacks nor losses. Without runs there are no points, and [`SweepAnalysis::base`] refers to nothing.
     /// `findings` is left empty: the rules run on the result.
     #[must_use]
-    pub fn of(runs: Vec<(u32, Region, Vec<Run>)>, threads_per_core: impl Fn(u32) -> Option<f64>) -> Scaling {
+    pub fn of(runs: Vec<(u32, Region, Vec<Run>)>, threads_per_core: impl Fn(u32) -> Option<f64>) -> SweepAnalysis {
         let mut points = points(runs);
         points.iter_mut().for_each(|point| point.share_cores(threads_per_core(point.n)));
         let base = points.iter().position(has_ops);
@@ -30,7 +30,7 @@ impl Scaling {
             losses.extend(others.filter_map(|point| Loss::of(base, point)));
         }
         let fits = fits(&points);
-        Scaling { points, base: base.unwrap_or_default(), fits, stacks, losses, findings: RuleResults::default() }
+        SweepAnalysis { points, base: base.unwrap_or_default(), fits, stacks, losses, findings: RuleResults::default() }
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
         let mut runs: Vec<_> = widths.map(|(n, rate)| (n, Region::Cores, vec![sampled(n, rate)])).into();
         runs.push((1, Region::Cores, vec![silent(1)]));
         runs.push((4, Region::Cores, vec![sampled(4, 370.0)]));
-        let found = Scaling::of(runs, |_| None);
+        let found = SweepAnalysis::of(runs, |_| None);
         assert_eq!(
             found.points.iter().map(|point| (point.n, point.runs.len())).collect::<Vec<_>>(),
             [(1, 1), (2, 1), (4, 2), (8, 1)]
@@ -128,7 +128,9 @@ mod tests {
     #[test]
     fn without_operations_nothing_per_operation_is_told() {
         let found =
-            Scaling::of(vec![1, 2, 4].into_iter().map(|n| (n, Region::Cores, vec![silent(n)])).collect(), |_| None);
+            SweepAnalysis::of(vec![1, 2, 4].into_iter().map(|n| (n, Region::Cores, vec![silent(n)])).collect(), |_| {
+                None
+            });
         assert_eq!((found.base, found.stacks.len(), found.losses.len()), (0, 0, 0));
         for point in &found.points {
             let numbers = point.numbers;
@@ -138,26 +140,26 @@ mod tests {
             assert!(per_op.iter().chain(&compared).all(|of| of.why() == Some(Why::NoOpsSource)), "{numbers:?}");
             assert!(numbers.utilisation.value().is_some() && numbers.cpi.value().is_some());
         }
-        assert_eq!(Scaling::of(vec![], |_| None).points, []);
+        assert_eq!(SweepAnalysis::of(vec![], |_| None).points, []);
     }
 
     /// The published sweep did not run its 80 cores without their siblings.
     #[test]
     fn what_the_sharing_of_cores_takes_is_measured_or_stays_with_the_cycles_per_instruction() {
         let per_core = |n: u32| Some(if n > 80 { 2.0 } else { 1.0 });
-        let cores = |found: &Scaling, kind| {
+        let cores = |found: &SweepAnalysis, kind| {
             let stack = found.stacks.last().unwrap();
             stack.slices.iter().find(|slice| slice.kind == kind).map(|slice| slice.cores)
         };
         let (one, all) = ((1, Region::Cores, vec![before(1)]), (160, Region::Smt, vec![before(160)]));
-        let published = Scaling::of(vec![one.clone(), all.clone()], per_core);
+        let published = SweepAnalysis::of(vec![one.clone(), all.clone()], per_core);
         assert_eq!(cores(&published, SliceKind::Smt), None);
         assert!((cores(&published, SliceKind::Cpi).unwrap() - 150.0304).abs() < 1e-3);
         // As fast at 80 cores as at 160 siblings, but with 1.1 times fewer cycles.
         let mut alone = before(160);
         alone.n = 80;
         alone.totals.cpi = alone.totals.cpi.map(|cpi| cpi / 1.1);
-        let measured = Scaling::of(vec![one, (80, Region::Cores, vec![alone]), all], per_core);
+        let measured = SweepAnalysis::of(vec![one, (80, Region::Cores, vec![alone]), all], per_core);
         let smt = cores(&measured, SliceKind::Smt).unwrap();
         assert!((smt + cores(&measured, SliceKind::Cpi).unwrap() - 150.0304).abs() < 1e-3);
         // A factor of 2 takes 34.21 cores.
@@ -176,7 +178,7 @@ mod tests {
         fn the_order_of_the_runs_changes_nothing(runs in any_runs().prop_shuffle(), seed in any::<u64>()) {
             let sweep = |runs: &[(u32, f64)]| {
                 let one = |(n, rate): &(u32, f64)| (*n, Region::Cores, vec![sampled(*n, *rate)]);
-                Scaling::of(runs.iter().map(one).collect(), |_| Some(1.0))
+                SweepAnalysis::of(runs.iter().map(one).collect(), |_| Some(1.0))
             };
             let mut turned = runs.clone();
             turned.rotate_left((seed % runs.len() as u64) as usize);
@@ -209,7 +211,7 @@ mod tests {
                 (run.split.running, run.cpu.paths[0].weight) = (exact(a), *b);
                 (n, Region::Cores, vec![run])
             });
-            let found = Scaling::of(runs.collect(), |_| Some(sharing));
+            let found = SweepAnalysis::of(runs.collect(), |_| Some(sharing));
             for point in &found.points {
                 let all = columns(&point.numbers).into_iter().filter_map(|of| of.value().copied());
                 prop_assert!(all.into_iter().all(|of| of.mean.is_finite() && of.half.is_none_or(f64::is_finite)));

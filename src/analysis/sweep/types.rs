@@ -115,7 +115,7 @@ pub struct Point {
     pub numbers: Numbers,
 }
 
-/// The columns of the usual scaling table: means over the runs of a point.
+/// The columns of the scaling table: means over the runs of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Numbers {
     /// Operations in a run.
@@ -157,7 +157,7 @@ pub struct Numbers {
 
 /// The analysis of a sweep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scaling {
+pub struct SweepAnalysis {
     /// By width, ascending.
     pub points: Vec<Point>,
     /// Index of the point everything is compared with: the smallest width that has operations.

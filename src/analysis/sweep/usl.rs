@@ -331,7 +331,7 @@ mod tests {
 
     /// Counts the fits of a law with noise that claim a peak, and of these the ones whose interval contains the true peak.
     fn claims(beta: f64, widths: &[f64], noise: f64, trials: u32) -> (Frequency, Frequency) {
-        let (mut random, mut claimed, mut held) = (Random::new(17), Frequency::default(), Frequency::default());
+        let (mut random, mut claimed, mut covered) = (Random::new(17), Frequency::default(), Frequency::default());
         for _ in 0..trials {
             let mut one = |n: f64| (n, 1e6 * n / denominator(n, 0.05, beta) * (1.0 + noise * random.normal()));
             let points: Vec<_> = widths.iter().map(|n| one(*n)).collect();
@@ -339,10 +339,10 @@ mod tests {
             let Ok(usl) = fit(&sightings) else { continue };
             claimed.count(matches!(usl.peak, Peak::At { .. }));
             if let (Peak::At { low, high, .. }, Some(n)) = (usl.peak, peak(0.05, beta)) {
-                held.count(low <= n && n <= high);
+                covered.count(low <= n && n <= high);
             }
         }
-        (claimed, held)
+        (claimed, covered)
     }
 
     const SWEEPS: [&[f64]; 3] = [
@@ -357,8 +357,8 @@ mod tests {
             let (claimed, _) = claims(0.0, widths, noise, 60);
             assert!(claimed.interval(0.01).0 < 0.05, "{noise}: {claimed:?}");
         }
-        let (claimed, held) = claims(0.003, SWEEPS[2], 0.02, 60);
-        assert!(claimed.part() > 0.9 && held.interval(0.01).1 > 0.95, "{claimed:?} {held:?}");
+        let (claimed, covered) = claims(0.003, SWEEPS[2], 0.02, 60);
+        assert!(claimed.part() > 0.9 && covered.interval(0.01).1 > 0.95, "{claimed:?} {covered:?}");
     }
 
     /// A part of the table of `just calibrate`.
@@ -371,11 +371,11 @@ mod tests {
                 let name =
                     format!("USL, {} widths to {}, {}% noise", widths.len(), widths[widths.len() - 1], noise * 100.0);
                 claims(0.0, widths, noise, trials).0.report(&format!("{name}, no coherency: peak claimed"), "<= 5%");
-                let (claimed, held) = claims(0.003, widths, noise, trials);
+                let (claimed, covered) = claims(0.003, widths, noise, trials);
                 claimed.report(&format!("{name}, beta 0.003: peak claimed"), "-");
-                held.report(&format!("{name}, beta 0.003: of these the interval holds the peak"), "-");
+                covered.report(&format!("{name}, beta 0.003: of these the interval holds the peak"), "-");
                 // An interval is right in 95% of all fits, those with an open end among them, where nothing is claimed.
-                let wrong = Frequency { hits: held.trials - held.hits, trials: claimed.trials };
+                let wrong = Frequency { hits: covered.trials - covered.hits, trials: claimed.trials };
                 wrong.report(&format!("{name}, beta 0.003: an interval that misses the peak"), "<= 5%");
             }
         }

@@ -1,34 +1,33 @@
-//! The `sweep` command.
-//! It never checks what the values mean together.
+//! The arguments of `sweep`. Each value is checked on its own; the plan checks them together.
 
 use super::{CaptureArgs, values};
 use crate::units::Nanos;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// What is swept over.
+/// The widths of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widths(pub Vec<u32>);
 
-/// What is not measured at the beginning.
+/// The unmeasured beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUp {
-    /// So many runs before the first that counts.
+    /// Runs before the first that counts.
     Runs(u32),
-    /// So much of each run.
+    /// The beginning of each run.
     Time(Nanos),
 }
 
 /// How runs get their CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlaceArg {
-    /// One thread per physical core first, one node after the other, siblings last.
+    /// One per physical core first, node by node, siblings last.
     Cores,
     /// A core's siblings first, then the next core.
     Smt,
-    /// One per physical core, the nodes in turn.
+    /// One per physical core, alternating between nodes.
     Spread,
-    /// Nothing is pinned.
+    /// No pinning.
     None,
 }
 
@@ -65,7 +64,7 @@ Examples:
   ironlaw sweep -L threads 1-64:x2 -r 5 -o fix -- sysbench cpu \\
       --threads={threads} run
   ironlaw sweep -L cpus 1-4 --env GOMAXPROCS={threads} -- ./server-bench
-  ironlaw sweep -p 1234 --cpus 1,2,4,8 --dwell 10s   what runs, under its load
+  ironlaw sweep -p 1234 --cpus 1,2,4,8 --dwell 10s   a running process
 
 The result stays in NAME.sweep: `ironlaw view NAME.sweep`, `ironlaw report
 NAME.sweep --format html -o page.html`.";
@@ -74,75 +73,75 @@ NAME.sweep --format html -o page.html`.";
 #[derive(Debug, Clone, Args)]
 #[command(override_usage = USAGE, after_help = AFTER_HELP)]
 pub struct SweepArgs {
-    /// What changes from point to point, threads or cpus, and its values
+    /// Sweep over VAR, threads or cpus, at the widths in LIST
     #[arg(short = 'L', long = "parameter-list", num_args = 2, value_names = ["VAR", "LIST"], help_heading = "Sweep")]
     pub parameter: Vec<String>,
-    /// The same as -L cpus LIST
+    /// Same as -L cpus LIST
     #[arg(long, value_name = "LIST", value_parser = widths, conflicts_with = "parameter", help_heading = "Sweep")]
     pub cpus: Option<Widths>,
-    /// Runs of each width, interleaved in random order
+    /// Run each width N times, interleaved in random order
     #[arg(short = 'r', long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Sweep")]
     pub runs: u32,
-    /// Which CPUs a run is pinned to
+    /// Pin each run to CPUs in this order
     #[arg(long, value_name = "HOW", default_value = "cores", help_heading = "Sweep")]
     pub place: PlaceArg,
-    /// Not measured: this many runs before all others, or, with a unit, this much of each run
+    /// Discard N runs before all others, or, with a unit, the first TIME of each run
     #[arg(long, value_name = "N|TIME", default_value = "0", value_parser = warm_up, help_heading = "Sweep")]
     pub warmup: WarmUp,
-    /// A shell command before each run
+    /// Run a shell command before each run
     #[arg(long, value_name = "SHELL", help_heading = "Sweep")]
     pub prepare: Option<String>,
-    /// A shell command after each run
+    /// Run a shell command after each run
     #[arg(long, value_name = "SHELL", help_heading = "Sweep")]
     pub cleanup: Option<String>,
-    /// A variable of the command's environment (repeatable)
+    /// Set an environment variable of the command (repeatable)
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Sweep")]
     pub env: Vec<String>,
-    /// A run that takes longer is ended and does not count
+    /// Terminate and discard a run that takes longer than TIME
     #[arg(long, value_name = "TIME", value_parser = values::seconds, help_heading = "Sweep")]
     pub timeout: Option<Nanos>,
-    /// The random order's seed [default: another each time; it is written down]
+    /// Seed the random order of runs [default: a new seed, stored in the sweep]
     #[arg(long, value_name = "N", help_heading = "Sweep")]
     pub seed: Option<u64>,
-    /// Processes that run already, confined to ever other CPUs while their load goes on
-    #[arg(short = 'p', long, value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..), help_heading = "Something that runs")]
+    /// Sweep running processes by changing their CPU affinity step by step
+    #[arg(short = 'p', long, value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..), help_heading = "Running target")]
     pub pid: Vec<u32>,
-    /// The processes that these fork, too
-    #[arg(long, requires = "pid", help_heading = "Something that runs")]
+    /// Include the processes that these fork
+    #[arg(long, requires = "pid", help_heading = "Running target")]
     pub children: bool,
-    /// A control group: a path, a systemd unit (web.service) or a container id
-    #[arg(short = 'G', long, value_name = "CGROUP", conflicts_with = "pid", help_heading = "Something that runs")]
+    /// Sweep a control group: a path, a systemd unit (web.service) or a container id
+    #[arg(short = 'G', long, value_name = "CGROUP", conflicts_with = "pid", help_heading = "Running target")]
     pub cgroup: Option<String>,
-    /// How long each width is measured
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::seconds, help_heading = "Something that runs")]
+    /// Measure each width for TIME
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::seconds, help_heading = "Running target")]
     pub dwell: Nanos,
-    /// Give threads that a killed sweep left confined their CPUs back
-    #[arg(long, help_heading = "Something that runs", exclusive = true)]
+    /// Restore the CPU affinity of threads that a killed sweep left confined
+    #[arg(long, help_heading = "Running target", exclusive = true)]
     pub restore: bool,
     /// How to capture.
     #[command(flatten)]
     pub capture: CaptureArgs,
-    /// Leave out where threads wait; seeing it costs the target about 2 us a context switch
+    /// Do not record waits; recording them costs the target about 2 us per context switch
     #[arg(long, conflicts_with = "off_cpu", help_heading = "Capture")]
     pub no_off_cpu: bool,
-    /// Directory for the result and its recordings [default: named after the command and the time]
+    /// Write the result and its recordings to this directory [default: named after the command and the time]
     #[arg(short = 'o', long, value_name = "NAME.sweep", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Replace a sweep of that name
+    /// Replace an existing sweep of that name
     #[arg(short = 'f', long, help_heading = "Output")]
     pub force: bool,
-    /// How the result is printed at the end
+    /// Print the result in this format at the end
     #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     pub format: SweepFormat,
-    /// Print lines where a terminal would show charts
+    /// Print progress lines instead of opening a terminal session
     #[arg(long, help_heading = "Output")]
     pub headless: bool,
-    /// A command to start once per run
+    /// Command to start once per run
     #[arg(value_name = "CMD", trailing_var_arg = true, help_heading = "Arguments")]
     pub command: Vec<String>,
 }
 
-/// More points than anybody looks at: a slip of the finger.
+/// A longer list is a typing error.
 const MOST_WIDTHS: usize = 1000;
 
 /// A list such as `1,2,4-8,16-64:x2`: ascending, each once.
@@ -152,7 +151,7 @@ pub fn widths(text: &str) -> Result<Widths, String> {
         let (range, step) = part.split_once(':').map_or((part, None), |(range, step)| (range, Some(step)));
         let number = |digits: &str| match digits.trim().parse::<u32>() {
             Ok(number) if number > 0 => Ok(number),
-            _ => Err(format!("'{part}' is no width; write 1,2,4,8, or 1-16, 1-64:x2, 4-16:4")),
+            _ => Err(format!("invalid width '{part}': write 1,2,4,8, or 1-16, 1-64:x2, 4-16:4")),
         };
         let (first, last) = match range.split_once('-') {
             Some((first, last)) => (number(first)?, number(last)?),
@@ -160,8 +159,11 @@ pub fn widths(text: &str) -> Result<Widths, String> {
         };
         let factor = step.and_then(|step| step.strip_prefix('x')).map(number).transpose()?;
         let step = if factor.is_some() { 1 } else { step.map_or(Ok(1), number)? };
-        if first > last || factor == Some(1) {
-            return Err(format!("'{part}' never reaches its end"));
+        if first > last {
+            return Err(format!("invalid range of widths '{part}': it ends before it begins"));
+        }
+        if factor == Some(1) {
+            return Err(format!("invalid range of widths '{part}': a factor of 1 never reaches its end"));
         }
         let grow = |at: &u32| factor.map_or(at.checked_add(step), |factor| at.checked_mul(factor));
         let range = std::iter::successors(Some(first), grow).take_while(|at| *at <= last);
@@ -169,7 +171,11 @@ pub fn widths(text: &str) -> Result<Widths, String> {
     }
     all.sort_unstable();
     all.dedup();
-    if all.len() > MOST_WIDTHS { Err(format!("more than {MOST_WIDTHS} widths")) } else { Ok(Widths(all)) }
+    if all.len() > MOST_WIDTHS {
+        Err(format!("invalid list of widths: it has more than {MOST_WIDTHS}"))
+    } else {
+        Ok(Widths(all))
+    }
 }
 
 fn warm_up(text: &str) -> Result<WarmUp, String> {

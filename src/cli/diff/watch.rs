@@ -3,7 +3,7 @@
 use super::{DiffArgs, Sides, settings};
 use crate::analysis::diff::Per;
 use crate::cli::out::Terminal;
-use crate::cli::sweep::{Notifier, Source, session as host};
+use crate::cli::snapshot_host::{self, Notifier, SnapshotSource};
 use crate::error::Result;
 use crate::tui::app::App;
 use crate::view::diff::DiffView;
@@ -23,7 +23,7 @@ pub(super) fn session(args: &DiffArgs, terminal: &Terminal) -> Result<Option<Dif
         let _ = shown.set(Arc::clone(&session_data.view));
         Ok(source(session_data))
     };
-    host(App::comparison, open, || (), terminal)?;
+    snapshot_host::session(App::comparison, open, || (), terminal)?;
     Ok(computed.get().map(|view| DiffView::clone(view)))
 }
 
@@ -64,9 +64,9 @@ impl DiffSession {
     }
 }
 
-fn source(session_data: DiffSession) -> Source {
-    let look = move |query: crate::view::query::Query| {
+fn source(session_data: DiffSession) -> SnapshotSource {
+    let snapshot = move |query: crate::view::query::Query| {
         snapshot_of_comparison(&session_data.view(query.per), &session_data.choices, query)
     };
-    Source { look: Arc::new(look), live: false }
+    SnapshotSource { snapshot: Arc::new(snapshot), live: false }
 }

@@ -13,7 +13,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub fn tell(&mut self, sweep: &Sweep, terminal: &Terminal) {
+    pub fn print_changes(&mut self, sweep: &Sweep, terminal: &Terminal) {
         let meta = &sweep.meta;
         let count = meta.runs.len();
         for (at, run) in meta.runs.iter().enumerate().take(meta.over()).skip(self.over) {

@@ -4,7 +4,7 @@
 use crate::cli::args::{PlaceArg, SweepArgs, WarmUp, Widths, sweep_widths};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{HostFacts, OpsSpec, Placement, RunMeta, RunState, SweepMeta, Target, Width};
-use crate::sweep::{FORMAT, Folder, Places, order, template};
+use crate::sweep::{CpuOrder, FORMAT, Folder, run_order, template};
 use crate::units::Nanos;
 
 /// The facts about the machine that planning may use.
@@ -27,7 +27,7 @@ pub(super) enum Subject {
 pub(super) fn plan(args: &SweepArgs, subject: Subject, ops: Option<OpsSpec>, machine: &Machine) -> Result<SweepMeta> {
     let (width, widths) = widths(args, &subject, machine)?;
     let placement = placement(args.place, width)?;
-    let places = Places::of(&machine.host.cpus, &machine.allowed, placement);
+    let cpu_order = CpuOrder::of(&machine.host.cpus, &machine.allowed, placement);
     let (command, target) = match subject {
         Subject::Command(argv) => (argv, None),
         Subject::Running(target) => (Vec::new(), Some(target)),
@@ -36,13 +36,13 @@ pub(super) fn plan(args: &SweepArgs, subject: Subject, ops: Option<OpsSpec>, mac
         template::check(&command, &args.env)?;
     }
     let most = widths.last().copied().unwrap_or(0) as usize;
-    if width == Width::Cpus && most > places.len() {
-        let few = format!("{most} CPUs are asked for, and this process may use {}", places.len());
+    if width == Width::Cpus && most > cpu_order.len() {
+        let few = format!("cannot sweep up to {most} CPUs: this process may use {}", cpu_order.len());
         return Err(usage(few).hint("Give smaller widths to --cpus."));
     }
     let seed = args.seed.unwrap_or(machine.unix_ns);
-    let runs = order(&widths, args.runs, seed).into_iter().map(|(n, repeat)| {
-        let place = places.take(n);
+    let runs = run_order(&widths, args.runs, seed).into_iter().map(|(n, repeat)| {
+        let place = cpu_order.cpus_for(n);
         let recording = Folder::recording_name(n, repeat);
         RunMeta { n, repeat, cpus: place.cpus, region: place.region, recording, state: RunState::Planned }
     });
@@ -76,9 +76,8 @@ fn widths(args: &SweepArgs, subject: &Subject, machine: &Machine) -> Result<(Wid
                 "threads" => Width::Threads,
                 "cpus" => Width::Cpus,
                 other => {
-                    return Err(
-                        usage(format!("'{other}' cannot be swept over")).hint("Write -L threads LIST or -L cpus LIST.")
-                    );
+                    return Err(usage(format!("invalid sweep variable '{other}'"))
+                        .hint("Write -L threads LIST or -L cpus LIST."));
                 }
             };
             (width, sweep_widths(list).map_err(|wrong| usage(format!("-L {variable}: {wrong}")))?.0)
@@ -86,9 +85,8 @@ fn widths(args: &SweepArgs, subject: &Subject, machine: &Machine) -> Result<(Wid
         _ => (if running { Width::Cpus } else { Width::Threads }, doubling(machine.allowed.len())),
     };
     if running && width == Width::Threads {
-        return Err(
-            usage("the threads of something that runs cannot be changed").hint("Sweep over its CPUs: --cpus 1,2,4.")
-        );
+        return Err(usage("cannot sweep over the threads of a running target: their number is its own")
+            .hint("Sweep over its CPUs: --cpus 1,2,4."));
     }
     Ok((width, list))
 }
@@ -109,7 +107,7 @@ fn placement(place: PlaceArg, width: Width) -> Result<Placement> {
         PlaceArg::Spread => Placement::Spread,
         PlaceArg::None if width == Width::Cpus => {
             return Err(
-                usage("--place none leaves nothing to sweep over").hint("A sweep over CPUs pins; leave it away.")
+                usage("--place none contradicts a sweep over CPUs, which pins each run").hint("Omit --place none.")
             );
         }
         PlaceArg::None => Placement::None,

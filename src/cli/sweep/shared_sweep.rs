@@ -1,13 +1,13 @@
 //! The latest state of a sweep, shared between the runner and its viewers. Each state is analysed at most once.
 //! Viewers never wait for the runner.
 
-use super::sweep_host::Source;
-use crate::analysis::sweep::{Run, Scaling};
+use crate::analysis::sweep::{Run, SweepAnalysis};
+use crate::cli::snapshot_host::SnapshotSource;
 use crate::model::SweepMeta;
-use crate::sweep::scaling;
+use crate::sweep::analyse;
 use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::snapshot::snapshot_of_sweep;
-use crate::view::sweep::{Progress, ScalingView, difference};
+use crate::view::sweep::{Progress, SweepView, difference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One state of a sweep.
@@ -16,22 +16,22 @@ struct SweepState {
     meta: SweepMeta,
     results: Vec<Option<Run>>,
     over: bool,
-    scaling: OnceLock<Scaling>,
+    analysis: OnceLock<SweepAnalysis>,
 }
 
 impl SweepState {
-    fn scaling(&self) -> &Scaling {
-        self.scaling.get_or_init(|| scaling(&self.meta, &self.results))
+    fn analysis(&self) -> &SweepAnalysis {
+        self.analysis.get_or_init(|| analyse(&self.meta, &self.results))
     }
 
-    fn view(&self) -> ScalingView {
-        ScalingView::of(&self.meta, self.scaling(), (!self.over).then(|| Progress::of(&self.meta)))
+    fn view(&self) -> SweepView {
+        SweepView::of(&self.meta, self.analysis(), (!self.over).then(|| Progress::of(&self.meta)))
     }
 
     fn difference(&self, n: u32, axis: CostAxis) -> Option<DiffFlameGraph> {
-        let scaling = self.scaling();
-        let here = scaling.points.iter().find(|point| point.n == n)?;
-        difference(scaling.points.get(scaling.base)?, here, axis)
+        let analysis = self.analysis();
+        let here = analysis.points.iter().find(|point| point.n == n)?;
+        difference(analysis.points.get(analysis.base)?, here, axis)
     }
 }
 
@@ -42,29 +42,29 @@ pub(in crate::cli) struct SharedSweep(Arc<Mutex<Arc<SweepState>>>);
 impl SharedSweep {
     /// Starts with this state; `over` if no more runs will be executed.
     pub fn new(meta: SweepMeta, results: Vec<Option<Run>>, over: bool) -> SharedSweep {
-        SharedSweep(Arc::new(Mutex::new(Arc::new(SweepState { meta, results, over, scaling: OnceLock::new() }))))
+        SharedSweep(Arc::new(Mutex::new(Arc::new(SweepState { meta, results, over, analysis: OnceLock::new() }))))
     }
 
     /// Replaces the state.
     pub fn put(&self, meta: SweepMeta, results: Vec<Option<Run>>, over: bool) {
-        let standing = Arc::new(SweepState { meta, results, over, scaling: OnceLock::new() });
+        let state = Arc::new(SweepState { meta, results, over, analysis: OnceLock::new() });
         // The state is replaced as a whole, so a panic cannot leave half of one.
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 
-    fn standing(&self) -> Arc<SweepState> {
+    fn state(&self) -> Arc<SweepState> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The data source for a session.
-    pub fn source(&self) -> Source {
-        let board = self.clone();
-        // Use one state for the whole snapshot.
-        let look = move |query| {
-            let standing = board.standing();
-            snapshot_of_sweep(standing.view(), query, |n, axis| standing.difference(n, axis))
+    pub fn source(&self) -> SnapshotSource {
+        let shared = self.clone();
+        let snapshot = move |query| {
+            // One state for the whole snapshot.
+            let state = shared.state();
+            snapshot_of_sweep(state.view(), query, |n, axis| state.difference(n, axis))
         };
-        Source { look: Arc::new(look), live: !self.standing().over }
+        SnapshotSource { snapshot: Arc::new(snapshot), live: !self.state().over }
     }
 }
 
@@ -76,13 +76,13 @@ mod tests {
     use crate::view::sweep::fixture::{self, Machine};
 
     #[test]
-    fn a_look_sees_the_state_that_was_put_last() {
+    fn a_snapshot_shows_the_state_that_was_put_last() {
         let meta = fixture::meta(Machine::Clock);
         let none = vec![None; meta.runs.len()];
-        let board = SharedSweep::new(meta.clone(), none.clone(), false);
-        let source = board.source();
+        let shared = SharedSweep::new(meta.clone(), none.clone(), false);
+        let source = shared.source();
         assert!(source.live);
-        let progress = |source: &Source| {
+        let progress = |source: &SnapshotSource| {
             let (time, axis, compare_with) = (TimeSelector::All, Axis::Event(0), CompareWith::Nothing);
             let filter = TaskFilter::default();
             let query = Query {
@@ -95,11 +95,11 @@ mod tests {
                 per: None,
                 request: ViewRequest::Scaling,
             };
-            (source.look)(query).head.sweep.and_then(|sweep| sweep.progress)
+            (source.snapshot)(query).head.sweep.and_then(|sweep| sweep.progress)
         };
         assert_eq!(progress(&source).map(|progress| progress.planned), Some(21));
-        assert_eq!(board.standing().difference(2, CostAxis::Cpu), None, "nothing has been run");
-        board.put(meta, none, true);
-        assert_eq!((progress(&source), board.source().live), (None, false));
+        assert_eq!(shared.state().difference(2, CostAxis::Cpu), None, "nothing has been run");
+        shared.put(meta, none, true);
+        assert_eq!((progress(&source), shared.source().live), (None, false));
     }
 }

@@ -1,11 +1,11 @@
 //! A sweep in a session: live while its runs execute, or read back from its folder.
 
-use super::carry_out;
+use super::execute::carry_out;
 use super::shared_sweep::SharedSweep;
-use super::sweep_host::{Notifier, session};
 use crate::cli::out::Terminal;
+use crate::cli::snapshot_host::{Notifier, session};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::sweep::{Recipe, Sweep, load};
+use crate::sweep::{RunSettings, Sweep, load};
 use crate::tui::app::App;
 use std::convert::Infallible;
 use std::path::Path;
@@ -17,49 +17,49 @@ use std::sync::mpsc::{Sender, channel};
 ///
 /// # Errors
 /// `Usage` without a terminal; any error of the runs.
-pub(super) fn made(sweep: Sweep, recipe: Recipe, terminal: &Terminal) -> Result<Sweep> {
-    let board = SharedSweep::new(sweep.meta.clone(), sweep.results.clone(), false);
-    let (asked, (sender, made)) = (Arc::new(AtomicBool::new(false)), channel());
+pub(super) fn run(sweep: Sweep, settings: RunSettings, terminal: &Terminal) -> Result<Sweep> {
+    let shared = SharedSweep::new(sweep.meta.clone(), sweep.results.clone(), false);
+    let (stop, (sender, finished)) = (Arc::new(AtomicBool::new(false)), channel());
     // Carries no messages: it closes when the sweep has ended.
     let (running, ended) = channel::<Infallible>();
-    let stop = Arc::clone(&asked);
-    let open = move |bell: &Notifier| {
-        let (bell, shown) = (bell.clone(), board.clone());
+    let stop_runs = Arc::clone(&stop);
+    let open = move |notifier: &Notifier| {
+        let (notifier, viewed) = (notifier.clone(), shared.clone());
         let work = move || {
-            make(sweep, &recipe, &stop, &shown, &bell, &sender);
+            run_and_share(sweep, &settings, &stop_runs, &viewed, &notifier, &sender);
             drop(running);
         };
         std::thread::Builder::new().name("sweep".to_string()).spawn(work).context(|| "cannot start a thread")?;
-        Ok(board.source())
+        Ok(shared.source())
     };
-    let stop = move || {
-        asked.store(true, Ordering::Relaxed);
+    let stop_and_wait = move || {
+        stop.store(true, Ordering::Relaxed);
         let _ = ended.recv();
     };
-    session(App::sweep, open, stop, terminal)?;
-    let lost = |_| Error::new(ErrorKind::Io, "the sweep ended without a word: this is a defect of ironlaw");
-    made.recv().map_err(lost)?
+    session(App::sweep, open, stop_and_wait, terminal)?;
+    let lost = |_| Error::new(ErrorKind::Io, "the sweep's thread ended without a result: this is a defect of ironlaw");
+    finished.recv().map_err(lost)?
 }
 
-fn make(
+fn run_and_share(
     mut sweep: Sweep,
-    recipe: &Recipe,
+    settings: &RunSettings,
     stop: &AtomicBool,
-    board: &SharedSweep,
-    bell: &Notifier,
-    made: &Sender<Result<Sweep>>,
+    shared: &SharedSweep,
+    notifier: &Notifier,
+    finished: &Sender<Result<Sweep>>,
 ) {
-    let mut tell = |sweep: &Sweep| {
-        board.put(sweep.meta.clone(), sweep.results.clone(), false);
-        bell.fresh();
+    let mut on_change = |sweep: &Sweep| {
+        shared.put(sweep.meta.clone(), sweep.results.clone(), false);
+        notifier.fresh();
     };
-    let result = carry_out(&mut sweep, recipe, stop, &mut tell);
-    board.put(sweep.meta.clone(), sweep.results.clone(), true);
+    let result = carry_out(&mut sweep, settings, stop, &mut on_change);
+    shared.put(sweep.meta.clone(), sweep.results.clone(), true);
     match &result {
-        Ok(()) => bell.over("the sweep is over"),
-        Err(_) => bell.end(),
+        Ok(()) => notifier.over("the sweep is over"),
+        Err(_) => notifier.end(),
     }
-    let _ = made.send(result.map(|()| sweep));
+    let _ = finished.send(result.map(|()| sweep));
 }
 
 /// Shows a sweep from disk.

@@ -1,59 +1,45 @@
 //! Executes the session's effects: snapshots on the live session's thread, opening and closing on separate threads.
 //! The result of an effect is returned as a message.
 
-use super::super::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use super::choices::Chooser;
 use super::opening::{Opened, Opening};
 use super::writing;
+use crate::cli::screen::{Arrival, Screen};
+use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use crate::error::Result;
 use crate::session::{History, Limit};
-use crate::sys::clock::Clock;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
 use crate::tui::run::{Host, LoopState};
-use crate::tui::term::Term;
 use crate::units::Nanos;
 use crate::view::picker::Choice;
 use crate::view::query::{Bounds, Query};
 use crate::view::snapshot::{SessionBaseline, snapshot_of_profile};
-use std::fs::File;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 
 /// The session's resources.
 #[derive(Debug)]
 pub(super) struct SessionHost {
-    term: Term<File>,
+    screen: Screen,
     opening: Opening,
     limit: Limit,
-    clock: Clock,
-    sender: Sender<Msg>,
     chooser: Option<Chooser>,
-    /// The opening thread sends the opened session before it sends the message about it.
-    arrivals: (Sender<Opened>, Receiver<Opened>),
-    open: Option<Opened>,
+    opened: Arrival<Opened>,
 }
 
 impl SessionHost {
-    pub(super) fn new(seat: TerminalSession, opening: Opening) -> SessionHost {
-        SessionHost {
-            term: seat.term,
-            opening,
-            limit: seat.limit,
-            clock: Clock::start(),
-            sender: seat.sender,
-            chooser: None,
-            arrivals: channel(),
-            open: None,
-        }
+    pub(super) fn new(session: TerminalSession, opening: Opening) -> SessionHost {
+        let limit = session.limit;
+        SessionHost { screen: Screen::of(session), opening, limit, chooser: None, opened: Arrival::expected() }
     }
 
     /// Opens the chosen target, or the command line's.
     pub(super) fn open(&mut self, choice: Option<Choice>) {
         self.chooser = None;
         let (opening, limit) = (self.opening.clone(), self.limit);
-        let (sender, arrival) = (self.sender.clone(), self.arrivals.0.clone());
+        let (sender, arrival) = (self.screen.sender.clone(), self.opened.sender());
         std::thread::spawn(move || {
             let msg = match opening.open(choice, limit, sender.clone()) {
                 Ok(opened) => {
@@ -68,24 +54,17 @@ impl SessionHost {
         });
     }
 
-    fn opened(&mut self) -> Option<&Opened> {
-        if let Ok(opened) = self.arrivals.1.try_recv() {
-            self.open = Some(opened);
-        }
-        self.open.as_ref()
-    }
-
     /// Runs a job on the history; its message arrives when it is done.
     fn ask(&mut self, job: impl FnOnce(&History) -> Msg + Send + 'static) {
-        let sender = self.sender.clone();
-        if let Some(opened) = self.opened() {
+        let sender = self.screen.sender.clone();
+        if let Some(opened) = self.opened.latest() {
             // The session may be over by then, and the answer is not needed.
             opened.live_session.look(move |held| _ = sender.send(job(held)));
         }
     }
 
     fn look(&mut self, query: Query) {
-        let opened = self.opened();
+        let opened = self.opened.latest();
         let baseline = opened.and_then(|opened| opened.baseline.clone());
         let usual = opened.and_then(|opened| opened.usual.clone());
         self.ask(move |held| {
@@ -99,14 +78,14 @@ impl SessionHost {
     }
 
     fn record(&mut self, path: Option<PathBuf>) {
-        let usual = self.opened().and_then(|opened| opened.usual.clone());
+        let usual = self.opened.latest().and_then(|opened| opened.usual.clone());
         self.ask(move |held| told(writing::recording(held, path, usual.as_deref())));
     }
 
     /// Ends the capture on a separate thread, because the last names may take a while.
     fn close(&mut self) {
-        let sender = self.sender.clone();
-        if let Some(opened) = self.open.take() {
+        let sender = self.screen.sender.clone();
+        if let Some(opened) = self.opened.take() {
             std::thread::spawn(move || match opened.live_session.finish() {
                 Ok(_) => {}
                 Err(error) => _ = sender.send(Msg::Failed(error)),
@@ -119,10 +98,9 @@ impl ShutdownGuard for SessionHost {
     /// Restores the terminal and ends the capture. After a forced end, saves the history first, unless the whole
     /// session was being recorded.
     fn leave(mut self, by_force: bool) -> ExitReport {
-        self.term.leave();
+        self.screen.leave();
         let mut leaving = ExitReport::default();
-        self.opened();
-        let Some(opened) = self.open.take() else { return leaving };
+        let Some(opened) = self.opened.take() else { return leaving };
         if by_force && opened.live && opened.recorded.is_none() {
             let (sender, answer) = channel();
             let usual = opened.usual.clone();
@@ -152,40 +130,34 @@ impl Host for SessionHost {
     fn carry_out(&mut self, effect: Effect) -> Result<LoopState> {
         match effect {
             Effect::Snapshot(query) => self.look(query),
-            Effect::Choose => self.chooser = Some(Chooser::start(self.sender.clone())?),
+            Effect::Choose => self.chooser = Some(Chooser::start(self.screen.sender.clone())?),
             Effect::Open(choice) => self.open(Some(choice)),
             Effect::Close => self.close(),
             Effect::Mark(label) => {
-                if let Some(opened) = self.opened() {
+                if let Some(opened) = self.opened.latest() {
                     opened.live_session.mark(label);
                 }
             }
             Effect::Record(path) => self.record(path),
             Effect::Export { query, root, inverted, path } => {
-                let usual = self.opened().and_then(|opened| opened.usual.clone());
+                let usual = self.opened.latest().and_then(|opened| opened.usual.clone());
                 self.ask(move |held| {
                     let baseline = usual.as_deref().map(|usual| &*usual.baseline);
                     let shown = writing::Shown { bounds: bounds(held), query: &query, root: &root, inverted, baseline };
                     told(writing::picture(held, &shown, path))
                 });
             }
-            Effect::Copy(text) => {
-                self.term.copy(&text)?;
-                let _ = self.sender.send(Msg::Done(format!("copied: {text}")));
-            }
-            Effect::Redraw => self.term.clear()?,
-            Effect::Suspend => self.term.suspend(crate::session::suspend)?,
-            Effect::Quit => return Ok(LoopState::Quit),
+            effect => return self.screen.carry_out(effect),
         }
         Ok(LoopState::On)
     }
 
     fn draw(&mut self, app: &App) -> Result<()> {
-        self.term.draw(|frame| app.draw(frame))
+        self.screen.draw(app)
     }
 
     fn now(&self) -> Nanos {
-        self.clock.now()
+        self.screen.now()
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::export::markup::{escaped, px};
 use crate::export::shape::Shape;
 use crate::model::{Region, Unit};
-use crate::view::sweep::{Fit, ScalingView, Usl, Value, words};
+use crate::view::sweep::{Fit, SweepView, Usl, Value, words};
 
 const WIDTH: f64 = 1100.0;
 const HEIGHT: f64 = 420.0;
@@ -39,7 +39,7 @@ impl Axes {
     }
 }
 
-pub(super) fn section(view: &ScalingView) -> String {
+pub(super) fn section(view: &SweepView) -> String {
     let dots: Vec<Dot> = view
         .points
         .iter()
@@ -58,7 +58,7 @@ pub(super) fn section(view: &ScalingView) -> String {
     format!("<section><h2>Scaling</h2>{picture}{law}{others}</section>")
 }
 
-fn figure(view: &ScalingView, dots: &[Dot]) -> String {
+fn figure(view: &SweepView, dots: &[Dot]) -> String {
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0_f64, f64::max);
     let axes = Axes {
         most_n: most(&mut dots.iter().map(|dot| f64::from(dot.n))) * 1.04,

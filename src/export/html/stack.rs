@@ -4,7 +4,7 @@
 use super::tables::Html;
 use crate::export::markup::{escaped, px};
 use crate::export::shape::Shape;
-use crate::view::sweep::{ScalingView, SliceKind, Stack, words};
+use crate::view::sweep::{SliceKind, Stack, SweepView, words};
 
 const WIDTH: f64 = 1100.0;
 const LEFT: f64 = 56.0;
@@ -13,7 +13,7 @@ const TOP: f64 = 12.0;
 /// Pixels of a full bar.
 const WHOLE: f64 = 260.0;
 
-pub(super) fn section(view: &ScalingView) -> String {
+pub(super) fn section(view: &SweepView) -> String {
     let stacks: Vec<&Stack> = view.stacks.iter().filter(|stack| stack.n > 0 && !stack.slices.is_empty()).collect();
     let Some(base) = view.base.filter(|_| !stacks.is_empty()) else { return String::new() };
     let kinds = words::kinds(&stacks);

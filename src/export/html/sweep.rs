@@ -7,7 +7,7 @@ use crate::export::diff_flamegraph;
 use crate::export::markup::escaped;
 use crate::model::{RunState, Unit};
 use crate::view::number::{date, percent, quantity, three_digits};
-use crate::view::sweep::{PointView, ScalingView, SweepReport, words};
+use crate::view::sweep::{PointView, SweepReport, SweepView, words};
 
 const PAGE: &str = include_str!("../../../assets/html/sweep.html");
 
@@ -61,7 +61,7 @@ fn facts(report: &SweepReport) -> String {
 }
 
 /// The key numbers.
-fn tiles(view: &ScalingView) -> String {
+fn tiles(view: &SweepView) -> String {
     let value = |point: &PointView, name: &str| point.values.get(name).and_then(|value| value.mean());
     let mut tiles: Vec<(String, String)> = Vec::new();
     let best = view.points.iter().filter_map(|point| Some((point.n, value(point, "ops_per_s")?)));
@@ -87,7 +87,7 @@ fn tiles(view: &ScalingView) -> String {
     }
 }
 
-fn notes(view: &ScalingView) -> String {
+fn notes(view: &SweepView) -> String {
     let item = |note: &crate::model::Note| {
         let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", escaped(fix)));
         format!("<li>{}{fix}</li>\n", escaped(&note.text))

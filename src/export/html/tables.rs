@@ -5,7 +5,7 @@ use crate::export::markup::escaped;
 use crate::export::shape::{Shape, cost};
 use crate::view::CodeKind;
 use crate::view::number::percent;
-use crate::view::sweep::{Column, LossRow, PointView, ScalingView, Value, words};
+use crate::view::sweep::{Column, LossRow, PointView, SweepView, Value, words};
 
 /// Maximum rows of a table of losses.
 const MOST: usize = 25;
@@ -53,7 +53,7 @@ impl Html {
     }
 }
 
-pub(super) fn points(view: &ScalingView) -> String {
+pub(super) fn points(view: &SweepView) -> String {
     if view.points.is_empty() {
         return "<p>No run is over.</p>".to_string();
     }
@@ -67,7 +67,7 @@ pub(super) fn points(view: &ScalingView) -> String {
     tables + &gaps
 }
 
-fn block_of(view: &ScalingView, columns: &[&Column], caption: &str) -> String {
+fn block_of(view: &SweepView, columns: &[&Column], caption: &str) -> String {
     let means = |column: &Column| view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
     let shapes: Vec<Shape> = columns.iter().map(|column| Shape::of(column.unit, means(column))).collect();
     let heads = columns.iter().zip(&shapes).map(|(column, shape)| {
@@ -84,7 +84,7 @@ fn block_of(view: &ScalingView, columns: &[&Column], caption: &str) -> String {
     table.finish()
 }
 
-fn cell(view: &ScalingView, point: &PointView, column: &Column, shape: &Shape) -> String {
+fn cell(view: &SweepView, point: &PointView, column: &Column, shape: &Shape) -> String {
     match point.values.get(column.name) {
         Some(Value::Known { mean, half: Some(half) }) => {
             format!("{}<small>±{}</small>", shape.show(mean), shape.show(half))
@@ -94,7 +94,7 @@ fn cell(view: &ScalingView, point: &PointView, column: &Column, shape: &Shape) -
     }
 }
 
-pub(super) fn losses(view: &ScalingView) -> String {
+pub(super) fn losses(view: &SweepView) -> String {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return String::new() };
     let caption = |what: &str, unit: &str, before: f64, here: f64| {
         let (before, here) = (cost(before, unit), cost(here, unit));

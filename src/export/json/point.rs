@@ -2,12 +2,12 @@
 //! Every column is present.
 
 use crate::model::{Region, Why};
-use crate::view::sweep::{PointView, ScalingView, Value, words};
+use crate::view::sweep::{PointView, SweepView, Value, words};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 pub(super) struct PointRow<'a> {
-    pub view: &'a ScalingView,
+    pub view: &'a SweepView,
     pub point: &'a PointView,
 }
 

@@ -7,7 +7,7 @@ use crate::model::{HostFacts, Note, OpsSpec, Placement, RunMeta, Target, Width};
 use crate::view::CodeKind;
 use crate::view::diff_flamegraph::CostAxis;
 use crate::view::findings::FindingView;
-use crate::view::sweep::{Bound, Fit, Loss, LossRow, Peak, ScalingView, Slice, Stack, SweepReport, Usl, words};
+use crate::view::sweep::{Bound, Fit, Loss, LossRow, Peak, Slice, Stack, SweepReport, SweepView, Usl, words};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -241,7 +241,7 @@ struct LossLine<'a> {
     samples_coverage: Option<f64>,
 }
 
-fn losses(view: &ScalingView) -> Vec<LossLine<'_>> {
+fn losses(view: &SweepView) -> Vec<LossLine<'_>> {
     let mut rows = Vec::new();
     for loss in &view.losses {
         let cycles = view.cost_unit == "cycles";

@@ -5,7 +5,7 @@ use super::report::{findings, notes};
 use super::spans::{code, plain};
 use crate::export::shape::{Shape, cost};
 use crate::view::number::{date, percent};
-use crate::view::sweep::{Column, LossRow, ScalingView, SliceKind, Stack, SweepReport, Value, words};
+use crate::view::sweep::{Column, LossRow, SliceKind, Stack, SweepReport, SweepView, Value, words};
 
 /// Maximum rows of a table of losses.
 const MOST: usize = 20;
@@ -42,7 +42,7 @@ fn head(out: &mut String, report: &SweepReport) {
     }
 }
 
-fn table(out: &mut String, view: &ScalingView) {
+fn table(out: &mut String, view: &SweepView) {
     out.push_str("\n### Scaling\n\n");
     let (present, gaps) = words::table(view);
     let shapes: Vec<Shape> = present.iter().map(|column| shape(view, column)).collect();
@@ -66,17 +66,17 @@ fn table(out: &mut String, view: &ScalingView) {
     }
 }
 
-fn shape(view: &ScalingView, column: &Column) -> Shape {
+fn shape(view: &SweepView, column: &Column) -> Shape {
     let means = view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
     Shape::of(column.unit, means)
 }
 
-fn law(out: &mut String, view: &ScalingView) {
+fn law(out: &mut String, view: &SweepView) {
     let text = words::chosen(&view.fits).map_or("not fitted".to_string(), words::law);
     out.push_str(&format!("\nUniversal scalability law: {}\n", plain(&text)));
 }
 
-fn stack(out: &mut String, view: &ScalingView) {
+fn stack(out: &mut String, view: &SweepView) {
     let stacks: Vec<&Stack> = view.stacks.iter().filter(|stack| !stack.slices.is_empty()).collect();
     if stacks.is_empty() {
         return;
@@ -99,7 +99,7 @@ fn cores(stack: &Stack, kind: SliceKind) -> Option<f64> {
     stack.slices.iter().find(|slice| slice.kind == kind).map(|slice| slice.cores)
 }
 
-fn losses(out: &mut String, view: &ScalingView) {
+fn losses(out: &mut String, view: &SweepView) {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return };
     let what = if view.cost_unit == "ns" { "CPU time" } else { view.cost_unit };
     let title = |title: &str, what: &str| format!("{title}: {what} per op, n = {base} to {}", loss.n);

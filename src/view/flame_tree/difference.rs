@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn cells_are_as_wide_as_the_larger_cost_and_lie_within_their_callers() {
-        let points = fixture::scaling(Machine::Clock).points;
+        let points = fixture::analysis(Machine::Clock).points;
         let difference = difference(&points[0], &points[6], CostAxis::Cpu).expect("both have operations");
         let flame_tree = FlameTree::of_difference(difference.clone());
         assert_eq!((flame_tree.nodes.len(), flame_tree.is_compared()), (difference.cells.len(), true));

@@ -18,7 +18,7 @@ use super::flame_tree::FlameTree;
 use super::functions::FunctionsView;
 use super::overview::Overview;
 use super::query::{ComparisonTab, Query};
-use super::sweep::ScalingView;
+use super::sweep::SweepView;
 use super::threads::ThreadsView;
 use crate::error::Result;
 
@@ -49,7 +49,7 @@ pub enum Body {
     /// The findings.
     Findings(FindingsView),
     /// The sweep.
-    Scaling(Box<ScalingView>),
+    Scaling(Box<SweepView>),
     /// The session compared with its baseline; `None` without a baseline.
     Baseline(Option<Box<BaselineComparisonView>>),
     /// One comparison with a base, for a screen.

@@ -9,12 +9,12 @@ use crate::units::Nanos;
 use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::flame_tree::FlameTree;
 use crate::view::query::{Query, ViewRequest};
-use crate::view::sweep::ScalingView;
+use crate::view::sweep::SweepView;
 
 /// Takes a snapshot of a sweep; `difference` compares the call trees of a width with those of the base.
 #[must_use]
 pub fn snapshot_of_sweep(
-    view: ScalingView,
+    view: SweepView,
     query: Query,
     difference: impl FnOnce(u32, CostAxis) -> Option<DiffFlameGraph>,
 ) -> Snapshot {
@@ -31,7 +31,7 @@ pub fn snapshot_of_sweep(
 
 /// The call trees of the chosen width, or else the widest, compared with the base.
 fn flame(
-    view: &ScalingView,
+    view: &SweepView,
     query: &Query,
     difference: impl FnOnce(u32, CostAxis) -> Option<DiffFlameGraph>,
 ) -> Result<Body> {
@@ -50,7 +50,7 @@ fn flame(
 impl Head {
     /// The head of a sweep. Fields that only a single profile has stay empty.
     #[must_use]
-    pub fn of_sweep(view: &ScalingView) -> Head {
+    pub fn of_sweep(view: &SweepView) -> Head {
         let missing = Measure::Missing(Why::NotRecorded);
         Head {
             target: view.title.clone(),

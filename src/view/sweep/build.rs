@@ -1,8 +1,8 @@
 //! Turns an analysed sweep into its view: ordered columns, rows by name, and descriptions in words.
 //! Only cycles per operation are computed here; they follow from two other columns.
 
-use super::{Column, PointView, Progress, ScalingView, Value, Values};
-use crate::analysis::sweep::{Estimate, Numbers, Point, Scaling};
+use super::{Column, PointView, Progress, SweepView, Value, Values};
+use crate::analysis::sweep::{Estimate, Numbers, Point, SweepAnalysis};
 use crate::analysis::{Coverage, Tasks};
 use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, SweepMeta, Unit};
 use crate::view::findings::FindingsView;
@@ -51,25 +51,25 @@ const COLUMNS: [Source; 19] = [
     column("cpu_percent", "CPU %", Unit::Ratio, |n| n.utilisation.map(|share| scaled(share, 100.0))).for_programs(),
 ];
 
-impl ScalingView {
+impl SweepView {
     /// The view of a sweep; `progress` is set while it is running.
     #[must_use]
-    pub fn of(meta: &SweepMeta, scaling: &Scaling, progress: Option<Progress>) -> ScalingView {
-        ScalingView {
+    pub fn of(meta: &SweepMeta, analysis: &SweepAnalysis, progress: Option<Progress>) -> SweepView {
+        SweepView {
             title: title(meta),
             width: meta.width,
             placement: placement(meta.placement).to_string(),
             ops: meta.ops.as_ref().map(crate::model::OpsSpec::label),
             machine: machine(&meta.host),
-            base: scaling.points.get(scaling.base).map(|point| point.n),
+            base: analysis.points.get(analysis.base).map(|point| point.n),
             columns: COLUMNS.iter().map(|source| source.column).collect(),
-            points: scaling.points.iter().map(PointView::of).collect(),
-            fits: scaling.fits.clone(),
-            stacks: scaling.stacks.clone(),
-            losses: scaling.losses.clone(),
-            cost_unit: cost_unit(scaling).symbol(),
-            findings: FindingsView::of_results(scaling.findings.clone(), &Tasks::default()),
-            notes: notes(meta, progress.is_some()).into_iter().chain(sampled_too_little(scaling)).collect(),
+            points: analysis.points.iter().map(PointView::of).collect(),
+            fits: analysis.fits.clone(),
+            stacks: analysis.stacks.clone(),
+            losses: analysis.losses.clone(),
+            cost_unit: cost_unit(analysis).symbol(),
+            findings: FindingsView::of_results(analysis.findings.clone(), &Tasks::default()),
+            notes: notes(meta, progress.is_some()).into_iter().chain(sampled_too_little(analysis)).collect(),
             progress,
         }
     }
@@ -108,8 +108,8 @@ fn scaled(estimate: Estimate, factor: f64) -> Estimate {
     Estimate { mean: estimate.mean * factor, half: estimate.half.map(|half| half * factor), ..estimate }
 }
 
-fn cost_unit(scaling: &Scaling) -> Unit {
-    scaling.points.iter().flat_map(|point| &point.runs).map(|run| run.cpu.unit).next().unwrap_or(Unit::Nanos)
+fn cost_unit(analysis: &SweepAnalysis) -> Unit {
+    analysis.points.iter().flat_map(|point| &point.runs).map(|run| run.cpu.unit).next().unwrap_or(Unit::Nanos)
 }
 
 fn title(meta: &SweepMeta) -> String {
@@ -152,8 +152,8 @@ fn notes(meta: &SweepMeta, runs_on: bool) -> Vec<Note> {
     notes
 }
 
-fn sampled_too_little(scaling: &Scaling) -> Option<Note> {
-    let low = scaling.losses.iter().filter_map(|loss| loss.coverage).filter(Coverage::is_low);
+fn sampled_too_little(analysis: &SweepAnalysis) -> Option<Note> {
+    let low = analysis.losses.iter().filter_map(|loss| loss.coverage).filter(Coverage::is_low);
     let least = low.min_by(|a, b| a.share.total_cmp(&b.share))?;
     Some(Note {
         topic: "low-coverage".to_string(),
@@ -178,8 +178,8 @@ mod tests {
     use crate::model::Why;
     use crate::view::sweep::fixture::{self, Machine};
 
-    fn view(machine: Machine) -> ScalingView {
-        ScalingView::of(&fixture::meta(machine), &fixture::scaling(machine), None)
+    fn view(machine: Machine) -> SweepView {
+        SweepView::of(&fixture::meta(machine), &fixture::analysis(machine), None)
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn cycles_per_operation_are_path_length_times_cpi_with_both_their_intervals() {
         let estimate = |mean, half| Measure::exact(Estimate { mean, half, runs: 3 });
-        let mut numbers = fixture::scaling(Machine::Counters).points[0].numbers;
+        let mut numbers = fixture::analysis(Machine::Counters).points[0].numbers;
         (numbers.path_length, numbers.cpi) = (estimate(2000.0, Some(30.0)), estimate(0.5, Some(0.01)));
         let cycles = cycles_per_op(&numbers).value().copied();
         assert_eq!(cycles, Some(Estimate { mean: 1000.0, half: Some(25.0), runs: 3 }));

@@ -103,7 +103,7 @@ impl Noise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::sweep::Scaling;
+    use crate::analysis::sweep::SweepAnalysis;
     use crate::view::diff_flamegraph::DiffCell;
     use crate::view::sweep::fixture::{self, Machine};
     use proptest::prelude::*;
@@ -114,7 +114,7 @@ mod tests {
 
     /// One run of `ops` operations at a point. Its paths are written `a;b 10`, in nanoseconds for all operations.
     fn point(n: u32, ops: f64, folded: &[(&str, f64)]) -> Point {
-        let Scaling { mut points, .. } = fixture::scaling(Machine::Clock);
+        let SweepAnalysis { mut points, .. } = fixture::analysis(Machine::Clock);
         let path = |(names, ns): &(&str, f64)| (names.split(';').map(fixture::user).collect(), ns / ops);
         let mut point = points.remove(0);
         point.n = n;

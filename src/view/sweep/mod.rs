@@ -20,7 +20,7 @@ pub(crate) mod fixture;
 
 /// A sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScalingView {
+pub struct SweepView {
     /// The command as typed, or the running target that was swept; escape it before showing it on a terminal.
     pub title: String,
     /// What changes from point to point.

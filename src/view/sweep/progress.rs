@@ -43,7 +43,7 @@ mod tests {
     use crate::view::sweep::fixture::{self, Machine};
 
     #[test]
-    fn what_is_left_is_told_from_the_runs_so_far() {
+    fn the_time_left_is_estimated_from_finished_runs() {
         let mut meta = fixture::meta(Machine::Clock);
         for (at, run) in meta.runs.iter_mut().enumerate() {
             run.state = match at {
@@ -58,6 +58,6 @@ mod tests {
         let expected = Progress { over: 3, planned: 21, running: Some(2), eta_seconds: Some(30 + 20 + 300) };
         assert_eq!(Progress::of(&meta), expected);
         meta.runs.iter_mut().for_each(|run| run.state = RunState::Planned);
-        assert_eq!(Progress::of(&meta).eta_seconds, None, "nobody knows yet");
+        assert_eq!(Progress::of(&meta).eta_seconds, None, "no run is over");
     }
 }

@@ -1,8 +1,8 @@
 //! Everything that a written report on a sweep needs: its view, its metadata, and its call trees.
 //! Points keep merged call paths instead of profiles.
 
-use super::{ScalingView, difference};
-use crate::analysis::sweep::{FunctionId, PathCost, Point, Scaling};
+use super::{SweepView, difference};
+use crate::analysis::sweep::{FunctionId, PathCost, Point, SweepAnalysis};
 use crate::model::{SweepMeta, Unit};
 use crate::view::Label;
 use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepReport {
     /// The view.
-    pub view: ScalingView,
+    pub view: SweepView,
     /// The sweep's metadata.
     pub meta: SweepMeta,
     /// Where CPU time per operation grew from the base to the widest point.
@@ -27,10 +27,10 @@ pub struct SweepReport {
 impl SweepReport {
     /// The report on a sweep that is over or was ended.
     #[must_use]
-    pub fn of(meta: &SweepMeta, scaling: &Scaling) -> SweepReport {
-        let view = ScalingView::of(meta, scaling, None);
-        let base = scaling.points.get(scaling.base);
-        let widest = scaling.points.last().filter(|widest| base.is_some_and(|base| base.n != widest.n));
+    pub fn of(meta: &SweepMeta, analysis: &SweepAnalysis) -> SweepReport {
+        let view = SweepView::of(meta, analysis, None);
+        let base = analysis.points.get(analysis.base);
+        let widest = analysis.points.last().filter(|widest| base.is_some_and(|base| base.n != widest.n));
         let compared = |axis| difference(base?, widest?, axis);
         let flames = [base, widest].into_iter().flatten().filter_map(|point| Some((point.n, flame(&view, point)?)));
         SweepReport {
@@ -44,7 +44,7 @@ impl SweepReport {
 }
 
 /// The CPU time of all runs of a point.
-fn flame(view: &ScalingView, point: &Point) -> Option<FlameGraph> {
+fn flame(view: &SweepView, point: &Point) -> Option<FlameGraph> {
     let costs = || point.runs.iter().map(|run| &run.cpu);
     let mut stacks: BTreeMap<Vec<Label>, f64> = BTreeMap::new();
     for PathCost { frames, weight, .. } in costs().flat_map(|cost| &cost.paths) {

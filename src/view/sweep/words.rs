@@ -1,6 +1,6 @@
 //! Describes the parts of a sweep in words that are the same on the screen and in every format.
 
-use super::{Column, PointView, ScalingView, Value};
+use super::{Column, PointView, SweepView, Value};
 use crate::analysis::sweep::{Bound, Fit, NoFit, Peak, SliceKind, Stack, Usl};
 use crate::model::{Unit, Width};
 use crate::view::number::{quantity, three_digits};
@@ -85,9 +85,9 @@ pub fn fitted_on(fit: &Fit) -> String {
 #[must_use]
 pub fn no_fit(why: NoFit) -> &'static str {
     match why {
-        NoFit::TooFewWidths => "it takes five widths of one region",
+        NoFit::TooFewWidths => "needs five widths of one region",
         NoFit::NoOps => "nothing counts operations (give a source with --ops)",
-        NoFit::NoMinimum => "the least squares did not settle",
+        NoFit::NoMinimum => "least squares did not converge",
     }
 }
 
@@ -101,7 +101,7 @@ pub fn peak(law: &Usl) -> String {
             let with = quantity(ops_per_s, Unit::PerSecond).joined();
             format!("peak at n = {} [{}, {}] with {with}", three_digits(n), three_digits(low), three_digits(high))
         }
-        Peak::BeyondMeasured { .. } => "peak far beyond what was measured".to_string(),
+        Peak::BeyondMeasured { .. } => "peak far beyond the measured widths".to_string(),
     }
 }
 
@@ -153,7 +153,7 @@ pub fn scatter(law: &Usl) -> Option<f64> {
 
 /// Why a cell of the table is empty.
 #[must_use]
-pub fn missing(view: &ScalingView, point: &PointView, column: &Column) -> Option<&'static str> {
+pub fn missing(view: &SweepView, point: &PointView, column: &Column) -> Option<&'static str> {
     match point.values.get(column.name) {
         Some(Value::Known { .. }) => None,
         // At the base it would be zero divided by zero.
@@ -176,7 +176,7 @@ pub struct Gap {
 
 /// The columns to show to people, which have at least one value, and what is missing, grouped by reason.
 #[must_use]
-pub fn table(view: &ScalingView) -> (Vec<&Column>, Vec<Gap>) {
+pub fn table(view: &SweepView) -> (Vec<&Column>, Vec<Gap>) {
     let columns = view.columns.iter().filter(|column| !column.for_programs);
     let empty = |column: &&Column| view.points.iter().all(|point| missing(view, point, column).is_some());
     let (absent, present): (Vec<_>, Vec<_>) = columns.partition(empty);
@@ -245,7 +245,7 @@ mod tests {
                 fit(Ok(law(bound(0.0, None), Peak::None))),
                 "alpha 0.0500 [0.0400, 0.0600], beta 0, no peak (fitted on n = 1 to 8, cores)",
             ),
-            (fit(Err(NoFit::TooFewWidths)), "not fitted: it takes five widths of one region"),
+            (fit(Err(NoFit::TooFewWidths)), "not fitted: needs five widths of one region"),
         ] {
             assert_eq!(super::law(&fit), expected);
         }

@@ -10,12 +10,12 @@ use ironlaw::export::text::Style;
 use ironlaw::view::sweep::{Peak, SweepReport, Value};
 
 fn report(machine: Machine) -> SweepReport {
-    SweepReport::of(&swept::meta(machine), &swept::scaling(machine))
+    SweepReport::of(&swept::meta(machine), &swept::analysis(machine))
 }
 
 fn thin() -> SweepReport {
-    let (meta, scaling) = swept::thin();
-    SweepReport::of(&meta, &scaling)
+    let (meta, analysis) = swept::thin();
+    SweepReport::of(&meta, &analysis)
 }
 
 fn text(report: &SweepReport, width: usize) -> String {
@@ -151,18 +151,18 @@ fn every_picture_of_the_page_is_well_formed() {
 fn absurd_numbers_neither_panic_nor_leave_a_picture_ill_formed() {
     let absurd = [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 1e-300, f64::MIN_POSITIVE / 4.0];
     for (number, n) in absurd.into_iter().flat_map(|number| [0, 1, u32::MAX].map(|n| (number, n))) {
-        let mut scaling = swept::scaling(Machine::Counters);
-        for run in scaling.points.iter_mut().flat_map(|point| &mut point.runs) {
+        let mut analysis = swept::analysis(Machine::Counters);
+        for run in analysis.points.iter_mut().flat_map(|point| &mut point.runs) {
             run.totals.ops = model::Measure::exact(number);
             run.cpu.paths.iter_mut().for_each(|path| path.weight = number);
         }
-        scaling.points.last_mut().expect("there are points").n = n;
-        for stack in &mut scaling.stacks {
+        analysis.points.last_mut().expect("there are points").n = n;
+        for stack in &mut analysis.stacks {
             (stack.n, stack.useful) = (n, number);
             stack.slices.iter_mut().for_each(|slice| slice.cores = number);
         }
-        scaling.losses.iter_mut().flat_map(|loss| &mut loss.functions).for_each(|row| row.here = number);
-        let mut report = SweepReport::of(&swept::meta(Machine::Counters), &scaling);
+        analysis.losses.iter_mut().flat_map(|loss| &mut loss.functions).for_each(|row| row.here = number);
+        let mut report = SweepReport::of(&swept::meta(Machine::Counters), &analysis);
         for (_, value) in report.view.points.iter_mut().flat_map(|point| &mut point.values.0) {
             *value = Value::Known { mean: number, half: Some(number) };
         }

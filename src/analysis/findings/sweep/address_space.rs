@@ -3,12 +3,11 @@
 //! count: they must cost more, or increase in number.
 
 use super::context::WidthContext;
-use super::growth::LeadingPath;
 use super::mean::Change;
-use super::places::{below, cpu_place, require_kernel_names};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::places::{cpu_place, mostly_in_below, require_kernel_names};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
-use crate::analysis::text::{digits, name, percent};
+use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
@@ -18,6 +17,12 @@ pub(super) const RULE: Rule = Rule {
     explains: &[CodeClass::AddressSpace],
     evaluate,
 };
+
+/// Growth of minor faults per operation that confirms the samples. [P]
+const FAULTS: f64 = 1.5;
+
+/// Minimum nanoseconds of CPU time per minor fault. [P]
+const FAULT_NS: f64 = 500.0;
 
 /// Shares of the lost cores that go to the address space.
 pub(super) struct Costs {
@@ -62,8 +67,8 @@ fn faults(context: &WidthContext<'_>) -> Option<Change> {
 fn more_faults(context: &WidthContext<'_>) -> bool {
     let Ok(cost) = context.number(|numbers| numbers.cpu_ns_per_op) else { return false };
     faults(context).is_some_and(|change| {
-        let matter = change.amount() * limits::FAULT_NS >= limits::FACTOR * cost.amount();
-        change.grew() && change.grew_by_factor(limits::FAULTS) && matter
+        let matter = change.amount() * FAULT_NS >= limits::FACTOR * cost.amount();
+        change.grew() && change.grew_by_factor(FAULTS) && matter
     })
 }
 
@@ -79,10 +84,10 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let share = costs.rest;
     let leading_path = context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::AddressSpace));
-    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    let mut evidence = vec![lost_cores(share)];
     evidence.extend(faults.map(|change| Evidence::plain("minor faults per operation", change.here.value, U::Count)));
     if let Some(ratio) = faults.and_then(|change| change.ratio()) {
-        evidence.push(Evidence::of("growth of these", ratio, U::Ratio, limits::FAULTS));
+        evidence.push(Evidence::of("their growth", ratio, U::Ratio, FAULTS));
     }
     let count = faults.map_or(String::new(), |change| {
         format!(
@@ -97,21 +102,17 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores serve page faults and changes of the address space{}{count}.",
+            "page faults and address-space changes take {} of the lost cores{}{count}.",
             percent(share),
-            leading_path.map_or(String::new(), mostly)
+            mostly_in_below(leading_path)
         ),
         evidence,
         confidence: Confidence::High,
         place: leading_path.map(cpu_place),
-        refuted_by: "with memory touched and kept before the measurement the loss stays",
+        refuted_by: "the loss stays with memory touched and kept before the measurement",
         next_step:
             "Keep memory instead of returning it (malloc's trim threshold, pools), use huge pages, or processes \
                     instead of threads."
                 .to_string(),
     }))
-}
-
-pub(super) fn mostly(leading_path: &LeadingPath) -> String {
-    format!(", most of it in {}{}", name(&leading_path.function), below(leading_path))
 }

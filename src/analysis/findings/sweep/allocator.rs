@@ -2,10 +2,10 @@
 //! that is merely slow does not count: that shows with one thread as well.
 
 use super::context::WidthContext;
-use super::places::{below, blocked_place, cpu_place};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::places::{blocked_place, cpu_place, mostly_in_below};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
-use crate::analysis::text::{name, percent};
+use crate::analysis::text::percent;
 use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
@@ -28,25 +28,22 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     } else {
         context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::Allocator))
     };
-    let at = leading_path.map_or(String::new(), |leading_path| {
-        format!(", most of it in {}{}", name(&leading_path.function), below(leading_path))
-    });
+    let at = mostly_in_below(leading_path);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
-        claim: format!("{} of the lost cores allocate and free memory{at}.", percent(share)),
+        claim: format!("the memory allocator takes {} of the lost cores{at}.", percent(share)),
         evidence: vec![
-            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            lost_cores(share),
             Evidence::plain("by CPU time", on, U::Share),
             Evidence::plain("blocked by its locks", off, U::Share),
         ],
         confidence: Confidence::Medium,
         place: leading_path.map(if waits { blocked_place } else { cpu_place }),
         refuted_by: "another allocator (LD_PRELOAD) makes no difference",
-        next_step:
-            "Try another allocator (LD_PRELOAD), more arenas, or let threads reuse their own memory; memory freed by \
-                    another thread than allocated it costs most."
-                .to_string(),
+        next_step: "Try another allocator (LD_PRELOAD) or more arenas, or let threads reuse their own memory; freeing \
+             another thread's memory costs most."
+            .to_string(),
     }))
 }

@@ -13,6 +13,18 @@ use crate::model::{MetricId, Unit as U, Why};
 pub(super) const RULE: Rule =
     Rule { id: "memory-bandwidth", title: "memory bandwidth used up", kind: CostKind::Cpi, explains: &[], evaluate };
 
+/// Bytes per second below which no machine's bandwidth is exhausted: less than a tenth of one channel. [P]
+const LEAST_BANDWIDTH: f64 = 2e9;
+
+/// Bandwidth at this width over the highest in the sweep. [P]
+const BANDWIDTH: f64 = 0.7;
+
+/// Growth of bandwidth over growth of width up to which bandwidth is flat. [P]
+const FLAT: f64 = 0.5;
+
+/// Growth of the time per miss. [P]
+const LATENCY: f64 = 1.5;
+
 /// Bytes per second over the highest rate seen, if additional threads brought hardly more. `None` if there was more to
 /// have, or if the rate is too low to matter.
 pub(super) fn saturated(context: &WidthContext<'_>) -> Result<Option<f64>, Why> {
@@ -25,7 +37,7 @@ pub(super) fn saturated(context: &WidthContext<'_>) -> Result<Option<f64>, Why> 
     let here = mean(context.here)?;
     let narrower = context.points.iter().rev().skip(1);
     let known: Vec<(u32, f64)> = narrower.filter_map(|point| Some((point.n, mean(point).ok()?))).collect();
-    if here < limits::LEAST_BANDWIDTH {
+    if here < LEAST_BANDWIDTH {
         return Ok(None);
     }
     let most = known.iter().map(|(_, bytes)| *bytes).fold(here, f64::max);
@@ -33,8 +45,8 @@ pub(super) fn saturated(context: &WidthContext<'_>) -> Result<Option<f64>, Why> 
         return Ok(None);
     };
     let wider = f64::from(context.here.n) / f64::from(n) - 1.0;
-    let flat = here / before - 1.0 <= limits::FLAT * wider;
-    Ok((most > 0.0 && flat && here / most >= limits::BANDWIDTH).then(|| here / most))
+    let flat = here / before - 1.0 <= FLAT * wider;
+    Ok((most > 0.0 && flat && here / most >= BANDWIDTH).then(|| here / most))
 }
 
 /// Evidence that memory delivers no more, rather than that no more was requested: reads that take longer, or many in
@@ -45,13 +57,13 @@ pub(super) fn saturated(context: &WidthContext<'_>) -> Result<Option<f64>, Why> 
 fn strained(context: &WidthContext<'_>) -> Result<Option<Evidence>, Why> {
     for latency in [MetricId::L3MissLatency, MetricId::ProbeDramLatency] {
         if let Ok(change) = context.metric(latency) {
-            let ratio = change.ratio().filter(|_| change.grew_by_factor(limits::LATENCY) && change.grew());
-            return Ok(ratio.map(|ratio| Evidence::of("time of a miss, growth", ratio, U::Ratio, limits::LATENCY)));
+            let ratio = change.ratio().filter(|_| change.grew_by_factor(LATENCY) && change.grew());
+            return Ok(ratio.map(|ratio| Evidence::of("time of a miss, growth", ratio, U::Ratio, LATENCY)));
         }
     }
     let several = [
-        (MetricId::TmaMemoryBandwidth, "four or more reads under way", U::Share, limits::MEMORY_BANDWIDTH),
-        (MetricId::Mlp, "reads under way at once", U::Count, limits::FEW_READS),
+        (MetricId::TmaMemoryBandwidth, "four or more reads in flight", U::Share, limits::MEMORY_BANDWIDTH),
+        (MetricId::Mlp, "reads in flight", U::Count, limits::FEW_READS),
     ];
     for (id, label, unit, threshold) in several {
         if let Ok(change) = context.metric(id) {
@@ -67,15 +79,15 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some(used) = saturated(context)? else { return Ok(None) };
     let Some(strain) = strained(context)? else { return Ok(None) };
     let mut evidence = evidence(slower.share, &slower);
-    evidence.push(Evidence::of("of the most bandwidth seen", used, U::Share, limits::BANDWIDTH));
-    evidence.push(Evidence::plain("bytes a second", bytes.here.value, U::BytesPerSecond));
+    evidence.push(Evidence::of("of the highest bandwidth", used, U::Share, BANDWIDTH));
+    evidence.push(Evidence::plain("bytes per second", bytes.here.value, U::BytesPerSecond));
     evidence.push(strain);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(slower.share),
         claim: format!(
-            "{} of the lost cores wait for memory that gives no more: {} GB/s, {} of the most seen at any width{}.",
+            "{} of the lost cores wait for saturated memory: {} GB/s, {} of the highest rate at any width{}.",
             percent(slower.share),
             digits(bytes.here.value * 1e-9),
             percent(used),
@@ -85,9 +97,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         confidence: if strain.unit == U::Ratio { Confidence::High } else { Confidence::Medium },
         place: grown_function_place(context),
         refuted_by: "bandwidth still grows with n, or the time of a miss stays flat",
-        next_step:
-            "Compare with what the machine can do (STREAM); touch less memory per operation, in smaller or reused \
-                    blocks, or spread over more nodes."
-                .to_string(),
+        next_step: "Compare with the machine's peak (STREAM); touch less memory per operation, in smaller or reused \
+             blocks, or spread over more nodes."
+            .to_string(),
     }))
 }

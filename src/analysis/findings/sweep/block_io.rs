@@ -1,10 +1,10 @@
 //! Workers whose waits for storage grow with their number. The kernel's accounting does not show which device or file.
 
-use super::places::blocked_place;
-use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
+use super::places::{blocked_place, mostly_in};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
 use crate::analysis::Cause;
 use crate::analysis::findings::paths::WaitReason;
-use crate::analysis::text::{name, percent, seconds};
+use crate::analysis::text::{percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
@@ -18,8 +18,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let leading_path = waits.leading_path(WaitReason::Storage);
-    let at =
-        leading_path.map_or(String::new(), |leading_path| format!(", most of it in {}", name(&leading_path.function)));
+    let at = mostly_in(leading_path);
     let claim = format!(
         "{} of the lost cores wait for storage{at}; each operation waits {}, {} at n={}.",
         percent(share),
@@ -62,7 +61,7 @@ fn no_pressure(context: &WidthContext<'_>) -> bool {
 }
 
 fn finding(context: &WidthContext<'_>, share: f64, claim: String, confidence: Confidence) -> Finding {
-    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    let mut evidence = vec![lost_cores(share)];
     for (id, label) in PRESSURE {
         let pressure = context.metric(id).ok();
         evidence.extend(pressure.map(|change| Evidence::of(label, change.here.value, U::Share, limits::IO_PRESSURE)));

@@ -17,6 +17,12 @@ pub(super) const RULE: Rule =
 /// Misses of the level above that grow by this part of the last level's growth are its cause.
 const SOONER: f64 = 0.5;
 
+/// Growth of last-level cache misses per operation. [P]
+const MISSES: f64 = 1.3;
+
+/// Maximum nanoseconds of a last-level cache miss, to local memory whose bandwidth is not exhausted. [P]
+const MISS_NS: f64 = 150.0;
+
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, misses)) = counted(context, MetricId::LlcMpki)? else { return Ok(None) };
     let misses = per_op(context, misses);
@@ -24,7 +30,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     // level held before and no longer holds was missed by the level above it all along.
     let sooner = context.metric(MetricId::L2Mpki).map(|change| per_op(context, change));
     let as_much = |sooner: &Change| sooner.ratio() >= misses.ratio() || sooner.amount() >= SOONER * misses.amount();
-    if sooner.as_ref().is_ok_and(|sooner| sooner.grew_by_factor(limits::MISSES) && as_much(sooner)) {
+    if sooner.as_ref().is_ok_and(|sooner| sooner.grew_by_factor(MISSES) && as_much(sooner)) {
         return Ok(None);
     }
     let full = saturated(context).is_ok_and(|used| used.is_some());
@@ -35,19 +41,19 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if context.hardware(MetricId::HitmPerKinstr).is_err() && moves()? {
         return Err(context.no_counter());
     }
-    if !misses.grew_by_factor(limits::MISSES) || !misses.grew() || full {
+    if !misses.grew_by_factor(MISSES) || !misses.grew() || full {
         return Ok(None);
     }
     let Some(share) = explainable_share(context, &misses, slower.share) else { return Ok(None) };
     let ratio = misses.ratio();
     let mut evidence = evidence(share, &slower);
-    evidence.extend(ratio.map(|ratio| Evidence::of("misses, growth", ratio, U::Ratio, limits::MISSES)));
+    evidence.extend(ratio.map(|ratio| Evidence::of("misses, growth", ratio, U::Ratio, MISSES)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "up to {} of the lost cores wait for memory because the last-level cache holds less for each thread: {} \
+            "up to {} of the lost cores wait for memory because each thread has less of the last-level cache: {} \
              misses per operation, {} at n={}{}.",
             percent(share),
             digits(misses.here.value),
@@ -70,7 +76,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 fn explainable_share(context: &WidthContext<'_>, misses: &Change, share: f64) -> Option<f64> {
     let counted = context.number(|numbers| numbers.path_length).is_ok();
     let cost = context.number(|numbers| numbers.cpu_ns_per_op).ok().filter(|_| counted);
-    let most = cost.map_or(share, |cost| context.work() * misses.amount() * limits::MISS_NS / cost.amount());
+    let most = cost.map_or(share, |cost| context.work() * misses.amount() * MISS_NS / cost.amount());
     Some(share.min(most)).filter(|share| *share >= limits::FACTOR)
 }
 

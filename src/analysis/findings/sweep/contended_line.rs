@@ -4,8 +4,7 @@
 
 use super::context::WidthContext;
 use super::hot_function::{HotFunction, hot_function};
-use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits};
-use crate::analysis::Axis;
+use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits, lost_cores};
 use crate::analysis::text::{digits, name, percent, seconds};
 use crate::model::{Region, Unit as U, Why};
 
@@ -17,13 +16,16 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
+/// Useful cores over the base's width, up to which throughput fell: no shortage of bandwidth causes that. [P]
+const RETROGRADE: f64 = 0.95;
+
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let counted = context.number(|numbers| numbers.path_length).is_ok();
     if counted || !context.cpu_grew()? {
         return Ok(None);
     }
     let Some(hot_function) = hot_function(context)? else { return Ok(None) };
-    let fell = context.stack.useful <= limits::RETROGRADE * f64::from(context.base.n);
+    let fell = context.stack.useful <= RETROGRADE * f64::from(context.base.n);
     let certain = hot_function.stands_out() || fell;
     // SMT siblings take at most half a core from each other, and from all code alike.
     if !certain
@@ -47,13 +49,13 @@ fn finding(
     let grown =
         if hot_function.row.base > 0.0 { format!("{} times", digits(ratio)) } else { "from nothing".to_string() };
     let rivals = if certain {
-        "spinning, retries and cache-line sharing cannot be told apart without hardware counters"
+        "spinning, retries and cache-line sharing look the same without hardware counters"
     } else {
-        "nearly all time was there at the base already, so that spinning, cache-line sharing and a shortage of memory \
-         bandwidth, cache or clock cannot be told apart without hardware counters"
+        "nearly all CPU time was there at the base already, so that spinning, cache-line sharing and a \
+         shortage of memory bandwidth, cache or clock look the same without hardware counters"
     };
     let mut evidence = vec![
-        Evidence::of("of the lost cores", hot_function.share, U::Share, limits::FACTOR),
+        lost_cores(hot_function.share),
         Evidence::of("of the growth of CPU time", hot_function.part, U::Share, limits::CONCENTRATED),
         Evidence::plain("of the CPU time at the base", hot_function.before, U::Share),
     ];
@@ -79,13 +81,12 @@ fn finding(
         ),
         evidence,
         confidence,
-        place: Some(Place { frames: hot_function.frames.clone(), axis: Axis::Event(0), threads: Vec::new() }),
-        refuted_by: "pinned to one core, or to cores of one cache, it costs as much",
-        next_step:
-            "Look at its hottest instructions: a locked one, or a load after one, tells a shared line, a short loop \
-                    with a pause a spin. Give each thread its own copy on its own line; `perf c2c` on a machine with \
-                    hardware counters names the line."
-                .to_string(),
+        place: Some(Place::on_cpu(hot_function.frames.clone())),
+        refuted_by: "it costs as much when pinned to one core, or to cores of one cache",
+        next_step: "Look at its hottest instructions: a locked one, or a load after one, means a shared line, a short \
+             loop with a pause means a spin. Give each thread its own copy on its own line; `perf c2c` on a \
+             machine with hardware counters names the line."
+            .to_string(),
     }
 }
 

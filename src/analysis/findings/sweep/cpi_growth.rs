@@ -23,8 +23,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores run slower instructions: {} cycles each, {} at n={}{}; shared lines, bandwidth, cache, \
-             other nodes and page walks need further counters to be told apart.",
+            "slower instructions take {} of the lost cores: {} cycles each, {} at n={}{}; only more counters can \
+             separate shared lines, bandwidth, cache, other nodes and page walks.",
             percent(share),
             digits(cpi.here.value),
             digits(cpi.base.value),
@@ -34,10 +34,9 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: evidence(share, &slower),
         confidence: Confidence::Medium,
         place: grown_function_place(context),
-        refuted_by: "cycles per instruction stay as they are with n",
-        next_step:
-            "Count further events at both widths: last-level misses, modified lines of others (`perf c2c`), reads from \
-                    other nodes, page walks."
-                .to_string(),
+        refuted_by: "cycles per instruction stay the same at every width",
+        next_step: "Count more events at both widths: last-level misses, lines modified by other cores (`perf c2c`), \
+             reads from other nodes, page walks."
+            .to_string(),
     }))
 }

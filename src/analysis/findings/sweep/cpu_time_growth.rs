@@ -3,7 +3,7 @@
 
 use super::context::WidthContext;
 use super::places::{grown_function_place, grown_functions};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{percent, seconds};
 use crate::model::{Unit as U, Why};
@@ -14,11 +14,11 @@ pub(super) const RULE: Rule =
 /// The reasons that cannot be distinguished. `without_cycles` is the share of the lost cores that is CPU time without cycles.
 fn indistinguishable(without_cycles: f64) -> &'static str {
     if without_cycles > 0.0 {
-        "CPU time without cycles in a virtual machine is time in which the virtual CPU stood still (interrupts, halts, other \
-         machines), or a slower clock"
+        "in a virtual machine, CPU time without cycles is time in which the virtual CPU did not run \
+         (interrupts, halts, other machines), or a slower clock"
     } else {
-        "more work, slower instructions (cache, memory, siblings) and a slower clock cannot be told apart without hardware \
-         counters"
+        "more work, slower instructions (cache, memory, siblings) and a slower clock look the same without \
+         hardware counters"
     }
 }
 
@@ -39,7 +39,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores take more CPU time per operation for which no rule has a reason: {} in all, {} at \
+            "CPU time per operation that no other finding explains takes {} of the lost cores: {} in all, {} at \
              n={}{named}; {}.",
             percent(share),
             seconds(here),
@@ -48,7 +48,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
             indistinguishable(without_cycles)
         ),
         evidence: vec![
-            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            lost_cores(share),
             Evidence::plain("CPU time per operation", here, U::Seconds),
             Evidence::plain("the same at the base", base, U::Seconds),
         ],
@@ -57,7 +57,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         refuted_by: "CPU time per operation stays as it is with n",
         next_step:
             "Repeat the sweep where hardware counters are (bare metal: see `ironlaw doctor`); here, count calls of \
-                    these functions per operation (uprobes) and time a fixed loop beside the program."
+                    these functions per operation (uprobes) and time a fixed loop next to the program."
                 .to_string(),
     }))
 }

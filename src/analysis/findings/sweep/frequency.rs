@@ -3,13 +3,16 @@
 
 use super::context::WidthContext;
 use super::mean::Change;
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
 use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "frequency", title: "lower clock frequency", kind: CostKind::Clock, explains: &[], evaluate };
+
+/// Growth of the time per cycle. [P]
+const FREQUENCY: f64 = 1.05;
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if !context.cpu_grew()? {
@@ -21,7 +24,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     // Stolen time may be counted as CPU time without cycles.
     let share = (context.share(&[SliceKind::Frequency]) * part - context.explained.clock).max(0.0);
     let ratio = slower.ratio().unwrap_or(1.0);
-    if share < limits::FACTOR || ratio < limits::FREQUENCY || !slower.grew() {
+    if share < limits::FACTOR || ratio < FREQUENCY || !slower.grew() {
         return Ok(None);
     }
     Ok(Some(Finding {
@@ -30,17 +33,17 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         share: Some(share),
         claim: claim(&clock, part, share),
         evidence: vec![
-            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-            Evidence::of("time per cycle, growth", ratio, U::Ratio, limits::FREQUENCY),
+            lost_cores(share),
+            Evidence::of("time per cycle, growth", ratio, U::Ratio, FREQUENCY),
             Evidence::plain("frequency", clock.here.value, U::Hertz),
         ],
         confidence: Confidence::High,
         place: None,
-        refuted_by: "cycles per cycle of a constant clock (ref-cycles) stay as they are: then the virtual CPU did not run",
-        next_step:
-            "Repeat the sweep with a fixed clock (turbo off) to see what the program loses itself; see the power \
-                    limit and heavy vector code."
-                .to_string(),
+        refuted_by: "cycles per cycle of a constant clock (ref-cycles) stay the same: then the virtual CPU did \
+                     not run",
+        next_step: "Repeat the sweep with a fixed clock (turbo off) to see what the program itself loses; check the \
+             power limit and heavy vector code."
+            .to_string(),
     }))
 }
 
@@ -49,10 +52,11 @@ fn claim(cycles: &Change, part: f64, share: f64) -> String {
     let (base, here) = (digits(cycles.base.value * 1e-9), digits(cycles.here.value * 1e-9));
     let share = percent(share);
     if part >= 1.0 {
-        return format!("the clock falls from {base} to {here} GHz, {share} of the lost cores.");
+        return format!("the clock falls from {base} to {here} GHz: {share} of the lost cores.");
     }
     let part = percent(part);
     format!(
-        "cycles per second of CPU time fall from {base} to {here} G, {part} of it by the clock: {share} of the lost cores."
+        "cycles per CPU second fall from {base} to {here} billion, {part} of that due to the clock: {share} \
+         of the lost cores."
     )
 }

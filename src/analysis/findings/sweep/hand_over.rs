@@ -1,12 +1,12 @@
 //! Workers that wait for each other's signals, where no worker does most of the work. Such a wait is not called a lock:
 //! queues, barriers and a program's own locks look the same.
 
-use super::places::blocked_place;
-use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
+use super::places::{blocked_place, mostly_in};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
 use crate::analysis::Cause;
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::sweep::SliceKind;
-use crate::analysis::text::{name, percent, seconds};
+use crate::analysis::text::{percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
@@ -31,7 +31,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let mut evidence = vec![
-        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+        lost_cores(share),
         Evidence::plain("blocked in futexes, per operation", blocked.here.value, U::Seconds),
         Evidence::plain("the same at the base", blocked.base.value, U::Seconds),
     ];
@@ -40,15 +40,14 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         switches.map(|change| Evidence::plain("switches, blocked, per operation", change.here.value, U::Count)),
     );
     let leading_path = waits.leading_path(WaitReason::Signal);
-    let at =
-        leading_path.map_or(String::new(), |leading_path| format!(", most of it in {}", name(&leading_path.function)));
+    let at = mostly_in(leading_path);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores wait for another thread's signal{at}, {} per operation: for work, at a barrier, or for \
-             a lock of the program's own, which look the same.",
+            "{} of the lost cores wait for another thread's signal{at}, {} per operation: for work, at a barrier, \
+             or for one of the program's own locks, which look the same.",
             percent(share),
             seconds(blocked.here.value)
         ),
@@ -61,8 +60,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         place: leading_path.map(blocked_place),
         refuted_by: "more load from outside keeps the workers busy",
         next_step:
-            "See in the off-CPU flame graph of this width who waits for whom; hand over more work at a time, or \
-                    offer more load."
+            "See in the off-CPU flame graph of this width which threads wait for each other; hand over more work \
+             at a time, or offer more load."
                 .to_string(),
     }))
 }

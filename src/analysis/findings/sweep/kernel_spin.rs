@@ -3,7 +3,7 @@
 
 use super::context::WidthContext;
 use super::places::{below, cpu_place, require_kernel_names};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
@@ -32,21 +32,18 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores spin for a lock of the kernel in {}{}.",
+            "spinning on a kernel lock takes {} of the lost cores, in {}{}.",
             percent(share),
             name(&leading_path.function),
             below(leading_path)
         ),
-        evidence: vec![
-            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-            Evidence::plain("of the growth of CPU time", part, U::Share),
-        ],
+        evidence: vec![lost_cores(share), Evidence::plain("of the growth of CPU time", part, U::Share)],
         confidence: Confidence::High,
         place: Some(cpu_place(leading_path)),
         refuted_by: "its cost per operation stays flat with n",
         next_step:
-            "The path names the system call and so the lock: call it less often, or share less between threads (file, \
-                    directory, socket, futex)."
+            "The path names the system call and thus the lock: call it less often, or share less between threads \
+             (file, directory, socket, futex)."
                 .to_string(),
     }))
 }

@@ -4,7 +4,7 @@
 use super::context::WidthContext;
 use super::places::{below, cpu_place, require_kernel_names};
 use super::values::{known, metric, ops};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::text::{name, percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
@@ -36,13 +36,13 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let leading_path = most.and_then(|code| context.cpu().ok()?.leading_path(*code));
     let flat = counted.as_ref().is_ok_and(|counted| !counted.grew());
     let Some(leading_path) = leading_path.filter(|_| share >= limits::FACTOR && !flat) else { return Ok(None) };
-    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    let mut evidence = vec![lost_cores(share)];
     if let Ok(counted) = counted {
         evidence.push(Evidence::plain("kernel time per operation, counted", counted.here.value, U::Seconds));
         evidence.push(Evidence::plain("the same at the base", counted.base.value, U::Seconds));
     }
     let claim = format!(
-        "{} of the lost cores are in the kernel for which no rule has a reason, most of it in {}{}.",
+        "kernel code that no other finding explains takes {} of the lost cores, most of it in {}{}.",
         percent(share),
         name(&leading_path.function),
         below(leading_path)
@@ -60,14 +60,14 @@ fn by_count(context: &WidthContext<'_>, counted: &super::mean::Change) -> Result
         return Ok(None);
     }
     let claim = format!(
-        "{} of the lost cores are in the kernel: {} per operation, {} at n={}; its functions cannot be seen.",
+        "the kernel takes {} of the lost cores: {} per operation, {} at n={}; its functions are not visible.",
         percent(share),
         seconds(counted.here.value),
         seconds(counted.base.value),
         context.base.n
     );
     let evidence = vec![
-        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+        lost_cores(share),
         Evidence::plain("kernel time per operation, counted", counted.here.value, U::Seconds),
         Evidence::plain("the same at the base", counted.base.value, U::Seconds),
     ];
@@ -84,9 +84,8 @@ fn finding(share: f64, claim: String, evidence: Vec<Evidence>, confidence: Confi
         confidence,
         place: None,
         refuted_by: "the kernel's time per operation stays flat with n",
-        next_step:
-            "Compare system calls per operation at both widths (`perf trace -s`): if they are flat each costs more, \
-                    and the leading path shows where."
-                .to_string(),
+        next_step: "Compare system calls per operation at both widths (`perf trace -s`): if they are flat, each costs \
+             more, and the leading path shows where."
+            .to_string(),
     }
 }

@@ -5,7 +5,7 @@
 use super::context::WidthContext;
 use super::growth::LeadingPath;
 use super::places::{blocked_place, cpu_place};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::Cause;
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::sweep::SliceKind;
@@ -65,7 +65,7 @@ fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
     let of_time = share * context.lost() / f64::from(context.here.n);
     let switches = context.per_op(MetricId::VoluntarySwitches).ok();
     let mut evidence = vec![
-        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+        lost_cores(share),
         Evidence::of("of the workers' time", of_time, U::Share, limits::LOCKED),
         Evidence::plain("blocked", costs.blocked, U::Share),
         Evidence::plain("on a CPU: spinning, system calls, wake-ups", costs.running, U::Share),
@@ -77,7 +77,7 @@ fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
     }
     if let Some(change) = switches {
         evidence.push(Evidence::plain("switches, blocked, per operation", change.here.value, U::Count));
-        evidence.extend(change.ratio().map(|ratio| Evidence::of("growth of these", ratio, U::Ratio, limits::SWITCHES)));
+        evidence.extend(change.ratio().map(|ratio| Evidence::of("their growth", ratio, U::Ratio, limits::SWITCHES)));
     }
     let more = switches.is_none_or(|change| change.grew_by_factor(limits::SWITCHES));
     let sure = match (of_time >= limits::LOCKED, more) {
@@ -86,9 +86,9 @@ fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
         _ => Confidence::Medium,
     };
     let (leading_path, place) = leading_path(context, costs);
-    let length = blocked.map_or("; how long they are blocked was not recorded".to_string(), |change| {
+    let length = blocked.map_or("; blocked time was not recorded".to_string(), |change| {
         let (here, base) = (seconds(change.here.value), seconds(change.base.value));
-        format!("; each operation is blocked {here} by locks, {base} at n={}", context.base.n)
+        format!("; locks block each operation for {here}, {base} at n={}", context.base.n)
     });
     Finding {
         rule: RULE.id,
@@ -112,13 +112,13 @@ fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
 fn what(costs: Costs) -> String {
     let least = 0.1 * costs.whole();
     if costs.running < least {
-        return "wait for locks that others hold".to_string();
+        return "are blocked on locks that other threads hold".to_string();
     }
     if costs.blocked < least {
-        return "spin for locks that others hold, sleep and wake each other".to_string();
+        return "contend for locks on a CPU (spinning, system calls, wake-ups)".to_string();
     }
     format!(
-        "go to locks that others hold, {} blocked and {} on a CPU (spinning, system calls, wake-ups)",
+        "go to lock contention, {} blocked and {} on a CPU (spinning, system calls, wake-ups)",
         percent(costs.blocked),
         percent(costs.running)
     )
@@ -135,10 +135,10 @@ fn leading_path<'a>(context: &'a WidthContext<'_>, costs: Costs) -> (Option<&'a 
 }
 
 fn next_step(recorded: bool) -> String {
-    let look = if recorded {
-        "See in the off-CPU flame graph of this width which lock it is and what is done while it is held"
+    let first_step = if recorded {
+        "Find the lock and the work done under it in the off-CPU flame graph of this width"
     } else {
-        "Repeat the sweep with time off the CPU recorded (--off-cpu) to see how long they wait"
+        "Repeat the sweep without --no-off-cpu to see how long workers wait"
     };
-    format!("{look}; hold it for less time, take it less often, or split it.")
+    format!("{first_step}; hold it for less time, take it less often, or split it.")
 }

@@ -1,11 +1,11 @@
 //! Waits for mmap_lock, the lock of the address space, which page faults, mmap, munmap, mprotect and similar calls of
 //! all threads take. One thread's faults and maps do not count: they cost the same at every width.
 
-use super::address_space::{Costs, costs, mostly};
+use super::address_space::{Costs, costs};
 use super::context::WidthContext;
 use super::growth::LeadingPath;
-use super::places::{blocked_place, cpu_place, require_kernel_names};
-use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits};
+use super::places::{blocked_place, cpu_place, mostly_in_below, require_kernel_names};
+use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits, lost_cores};
 use crate::analysis::findings::mmap_lock::{NEXT_STEP, blocked_words};
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::text::percent;
@@ -28,8 +28,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let rest = costs.rest_of(CodeClass::MmapLock);
     let share = (costs.locking + costs.blocked + rest).min(1.0);
     let (leading_path, place) = leading_path(context, &costs);
-    let beside = if rest >= limits::FACTOR {
-        format!(", and {} in what it protects, which moves between CPUs with it", percent(rest))
+    let protected = if rest >= limits::FACTOR {
+        format!(", {} in the data it protects, which moves between CPUs with it", percent(rest))
     } else {
         String::new()
     };
@@ -38,21 +38,22 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores wait for the lock of the one address space (mmap_lock): {} on a CPU (spinning, sleeping, \
-             wake-ups), {}{beside}{}.",
+            "contention for mmap_lock, the lock of the address space, takes {} of the lost cores: {} on a CPU \
+             (spinning, sleeping, wake-ups), {}{protected}{}.",
             percent(share),
             percent(costs.locking),
             blocked_words(context.waits().is_ok(), costs.blocked),
-            leading_path.map_or(String::new(), mostly)
+            mostly_in_below(leading_path)
         ),
         evidence: vec![
-            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            lost_cores(share),
             Evidence::plain("on a CPU, for the lock", costs.locking, U::Share),
-            Evidence::plain("in what it protects", rest, U::Share),
+            Evidence::plain("in the data it protects", rest, U::Share),
         ],
         confidence: Confidence::High,
         place,
-        refuted_by: "with memory mapped and touched before the measurement, or in processes instead of threads, the loss stays",
+        refuted_by: "the loss stays with memory mapped and touched before the measurement, or with processes \
+                     instead of threads",
         next_step: NEXT_STEP.to_string(),
     }))
 }

@@ -1,5 +1,6 @@
 //! Finds why a program does not scale, rule by rule, from a sweep: compares each width that lost with the base, down to
-//! the code. A sweep that scales has no findings, and time is split only where it was measured separately.
+//! the code. A sweep that scales has no findings, and time is split only where it was measured separately. A new rule
+//! is registered as one of a recording is: its module here, and its place in [`RULES`].
 
 mod address_space;
 mod allocator;
@@ -45,7 +46,7 @@ pub use evaluate::evaluate_sweep;
 
 use super::{Confidence, Evidence, Finding, Place};
 use context::WidthContext;
-use rule::{CostKind, Rule};
+use rule::{CostKind, Rule, lost_cores};
 
 /// In decision order: cheap and certain rules, then those that need interpretation, then the remainders.
 const RULES: &[Rule] = &[

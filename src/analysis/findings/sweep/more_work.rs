@@ -3,7 +3,7 @@
 
 use super::context::WidthContext;
 use super::places::{grown_function_place, grown_functions};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
 use crate::model::{Unit as U, Why};
@@ -11,19 +11,21 @@ use crate::model::{Unit as U, Why};
 pub(super) const RULE: Rule =
     Rule { id: "more-work", title: "more work per operation", kind: CostKind::Rest, explains: &[], evaluate };
 
+/// Growth of instructions per operation that means more work. [P]
+const PATH: f64 = 1.05;
+
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if !context.cpu_grew()? {
         return Ok(None);
     }
     let path = context.number(|numbers| numbers.path_length)?;
     let share = context.share(&[SliceKind::MoreWork]).min(context.unexplained());
-    if share < limits::FACTOR || !path.grew_by_factor(limits::PATH) || !path.grew_beyond_scatter()? {
+    if share < limits::FACTOR || !path.grew_by_factor(PATH) || !path.grew_beyond_scatter()? {
         return Ok(None);
     }
-    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
-    evidence.extend(
-        path.ratio().map(|ratio| Evidence::of("instructions per operation, growth", ratio, U::Ratio, limits::PATH)),
-    );
+    let mut evidence = vec![lost_cores(share)];
+    evidence
+        .extend(path.ratio().map(|ratio| Evidence::of("instructions per operation, growth", ratio, U::Ratio, PATH)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -39,8 +41,9 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::High,
         place: grown_function_place(context),
-        refuted_by: "instructions per operation stay as they are with n",
-        next_step: "See in these functions what grows with the number of threads: retries, lists of threads, polling."
+        refuted_by: "instructions per operation stay the same at every width",
+        next_step: "Look in these functions for work that grows with the number of threads: retries, lists of \
+                    threads, polling."
             .to_string(),
     }))
 }

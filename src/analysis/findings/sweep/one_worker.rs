@@ -3,7 +3,7 @@
 
 use super::context::WidthContext;
 use super::values::known;
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::sweep::Run;
 use crate::analysis::text::{digits, percent};
@@ -16,6 +16,12 @@ pub(super) const RULE: Rule = Rule {
     explains: &[CodeClass::Signal],
     evaluate,
 };
+
+/// Share of the busiest thread's CPU time up to which another thread does none of the work. [P]
+const IDLE: f64 = 0.1;
+
+/// Share of the CPU time that helper threads may have, or that no reading attributes to a thread. [P]
+const HELPERS: f64 = 0.25;
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let idle = context.left_idle(context.idle());
@@ -33,19 +39,19 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let worked = context.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
     let at_work = (worked.here.value * n / k).min(1.0);
     let who = if busy == 1 {
-        format!("one thread does the work, and is at work {} of the time", percent(at_work))
+        format!("one thread does the work and is busy {} of the time", percent(at_work))
     } else {
-        format!("{busy} threads do the work, and are at work {} of the time", percent(at_work))
+        format!("{busy} threads do the work and are busy {} of the time", percent(at_work))
     };
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some((share + context.code_share(CodeClass::Signal)).min(1.0)),
-        claim: format!("{who}: {} of the lost cores have nobody to use them, at a width of {n}.", percent(share)),
+        claim: format!("{who}: {} of the lost cores have no thread to run at n={n}.", percent(share)),
         evidence: vec![
-            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-            Evidence::of("busy threads (are fewer)", k, U::Threads, n),
-            Evidence::plain("these at work", at_work, U::Share),
+            lost_cores(share),
+            Evidence::of("busy threads (below)", k, U::Threads, n),
+            Evidence::plain("busy threads working", at_work, U::Share),
             Evidence::plain("CPUs kept busy", worked.here.value * n, U::Cores),
         ],
         confidence: match at_work {
@@ -54,10 +60,10 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
             _ => Confidence::Low,
         },
         place: None,
-        refuted_by: "under more load further threads have as much CPU time as the busiest",
+        refuted_by: "under more load other threads use as much CPU time as the busiest",
         next_step: format!(
-            "See what the busy thread does in the run at n={} (`ironlaw report --by thread`): make it cheaper, share it out, \
-             or run {} of the program.",
+            "Profile the busy thread in the run at n={} (`ironlaw report --by thread`): make its work cheaper, \
+             distribute it, or run {} of the program.",
             context.here.n,
             if busy == 1 { "several".to_string() } else { format!("{} times as many", digits((n / k).ceil())) }
         ),
@@ -70,11 +76,11 @@ fn busy(run: &Run) -> Option<usize> {
     let most = run.workers.first().copied().filter(|most| *most > 0.0)?;
     let busy = run.workers.iter().filter(|cpu| **cpu >= most / 2.0).count();
     // A thread that does a tenth as much works too, only less: that is uneven load.
-    let less = |cpu: &f64| *cpu < most / 2.0 && *cpu > most * limits::IDLE;
+    let less = |cpu: &f64| *cpu < most / 2.0 && *cpu > most * IDLE;
     if run.workers.iter().any(less) {
         return None;
     }
     let theirs: f64 = run.workers.iter().take(busy).sum();
     let all = run.totals.cpu.value()?;
-    (theirs >= all * (1.0 - limits::HELPERS)).then_some(busy)
+    (theirs >= all * (1.0 - HELPERS)).then_some(busy)
 }

@@ -9,6 +9,9 @@ use crate::model::{MetricId, Unit as U, Why};
 pub(super) const RULE: Rule =
     Rule { id: "page-walks", title: "TLB misses and page walks", kind: CostKind::Cpi, explains: &[], evaluate };
 
+/// Share of the cycles in page walks: the threshold of the top-down method. [V]
+const PAGE_WALKS: f64 = 0.1;
+
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, walks)) = counted(context, MetricId::PageWalkShare)? else { return Ok(None) };
     let cost = context.number(|numbers| numbers.cpu_ns_per_op)?;
@@ -16,20 +19,20 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let grown = walks.here.value * cost.here.value - walks.base.value * cost.base.value;
     let part = if all > 0.0 { (grown / all).clamp(0.0, 1.0) } else { 0.0 };
     let share = slower.share * part;
-    let many = walks.here.value >= limits::PAGE_WALKS && walks.grew_by_factor(limits::PAGE_WALKS_GROWTH);
+    let many = walks.here.value >= PAGE_WALKS && walks.grew_by_factor(limits::PAGE_WALKS_GROWTH);
     if share < limits::FACTOR || !many || !walks.grew() {
         return Ok(None);
     }
     let mut evidence = evidence(share, &slower);
-    evidence.push(Evidence::of("of the cycles in page walks", walks.here.value, U::Share, limits::PAGE_WALKS));
+    evidence.push(Evidence::of("of the cycles in page walks", walks.here.value, U::Share, PAGE_WALKS));
     evidence
-        .extend(walks.ratio().map(|ratio| Evidence::of("growth of these", ratio, U::Ratio, limits::PAGE_WALKS_GROWTH)));
+        .extend(walks.ratio().map(|ratio| Evidence::of("their growth", ratio, U::Ratio, limits::PAGE_WALKS_GROWTH)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores walk page tables: {} of the cycles, {} at n={}{}.",
+            "page walks take {} of the lost cores: {} of the cycles, {} at n={}{}.",
             percent(share),
             percent(walks.here.value),
             percent(walks.base.value),
@@ -39,7 +42,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::High,
         place: grown_function_place(context),
-        refuted_by: "with huge pages it loses as much",
+        refuted_by: "it loses as much with huge pages",
         next_step: "Put the data on huge pages (madvise MADV_HUGEPAGE, hugetlbfs), or touch fewer pages per operation."
             .to_string(),
     }))

@@ -5,22 +5,32 @@ use super::growth::{GrowthByClass, LeadingPath};
 use super::{Place, hot_function, limits};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::sweep::{FunctionId, LossRow};
-use crate::analysis::{Axis, CodeKind, text};
+use crate::analysis::{CodeKind, text};
 use crate::model::{MetricId, Why};
 
 /// A place on the CPU.
 pub(super) fn cpu_place(leading_path: &LeadingPath) -> Place {
-    Place { frames: leading_path.frames.clone(), axis: Axis::Event(0), threads: Vec::new() }
+    Place::on_cpu(leading_path.frames.clone())
 }
 
 /// A place off the CPU.
 pub(super) fn blocked_place(leading_path: &LeadingPath) -> Place {
-    Place { frames: leading_path.frames.clone(), axis: Axis::OffCpu, threads: Vec::new() }
+    Place::off_cpu(leading_path.frames.clone())
 }
 
 /// The program's own function that led there, in words.
 pub(super) fn below(leading_path: &LeadingPath) -> String {
     leading_path.caller.as_ref().map_or(String::new(), |caller| format!(" below {}", text::name(caller)))
+}
+
+/// The end of a claim: the function that has most of the cost.
+pub(super) fn mostly_in(leading_path: Option<&LeadingPath>) -> String {
+    leading_path.map_or(String::new(), |path| format!(", most of it in {}", text::name(&path.function)))
+}
+
+/// The same with the program's own function that led there.
+pub(super) fn mostly_in_below(leading_path: Option<&LeadingPath>) -> String {
+    leading_path.map_or(String::new(), |path| format!(", most of it in {}{}", text::name(&path.function), below(path)))
 }
 
 /// Fails with `NotPermitted` unless samples show kernel functions by name, or there is hardly any kernel time.
@@ -48,7 +58,7 @@ pub(super) fn grown_functions(context: &WidthContext<'_>) -> String {
 /// The place of the function that grew most, if one grew.
 pub(super) fn grown_function_place(context: &WidthContext<'_>) -> Option<Place> {
     let row = grown(context).next()?;
-    Some(Place { frames: hot_function::frames(context, &row.function), axis: Axis::Event(0), threads: Vec::new() })
+    Some(Place::on_cpu(hot_function::frames(context, &row.function)))
 }
 
 /// Functions that cost more than at the base, beyond noise, with most of the growth in code that no finding explains.

@@ -1,9 +1,10 @@
 //! What a rule over a sweep is.
 
 use super::context::WidthContext;
-use crate::analysis::finding::Finding;
+use super::limits;
+use crate::analysis::finding::{Evidence, Finding};
 use crate::analysis::findings::paths::CodeClass;
-use crate::model::Why;
+use crate::model::{Unit, Why};
 
 /// What a rule's share counts towards beyond the code it explains, so that no core is lost twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,4 +47,9 @@ impl Rule {
             CostKind::Idle | CostKind::Clock | CostKind::Stolen => false,
         }
     }
+}
+
+/// The share of the lost cores that a finding explains, with the share from which it is reported.
+pub(super) fn lost_cores(share: f64) -> Evidence {
+    Evidence::of("of the lost cores", share, Unit::Share, limits::FACTOR)
 }

@@ -1,7 +1,7 @@
 //! Runnable workers without a CPU.
 
 use super::values::known;
-use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Region, Unit as U, Why};
@@ -15,10 +15,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::FACTOR || queued.here.value < limits::QUEUED || !queued.grew_beyond_scatter()? {
         return Ok(None);
     }
-    let mut evidence = vec![
-        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-        Evidence::of("runnable without a CPU", queued.here.value, U::Share, limits::QUEUED),
-    ];
+    let mut evidence =
+        vec![lost_cores(share), Evidence::of("runnable without a CPU", queued.here.value, U::Share, limits::QUEUED)];
     if let Ok(switches) = context.per_op(MetricId::InvoluntarySwitches) {
         evidence.push(Evidence::plain("preempted, per operation", switches.here.value, U::Count));
     }
@@ -29,14 +27,14 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let why = if crowded {
         "there are more threads than CPUs"
     } else {
-        "others use the CPUs, or there are fewer than n that they may use"
+        "other programs use the CPUs, or the workers may use fewer than n"
     };
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores are workers that could run but have no CPU, {} of {} workers at any moment: {why}.",
+            "{} of the lost cores are runnable workers without a CPU, on average {} of {} workers: {why}.",
             percent(share),
             digits(queued.here.value * f64::from(context.here.n)),
             context.here.n
@@ -46,9 +44,9 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         place: None,
         refuted_by: "run delay in the threads' schedstat does not grow with n",
         next_step: if crowded {
-            "Do not run more threads than there are CPUs; widths beyond them say nothing of the program.".to_string()
+            "Run no more threads than CPUs; wider points measure the machine, not the program.".to_string()
         } else {
-            "See who else runs (`ironlaw top -a`), and widen the CPU set or quota of the run.".to_string()
+            "Check what else runs (`ironlaw top -a`), and widen the CPU set or quota of the run.".to_string()
         },
     }))
 }

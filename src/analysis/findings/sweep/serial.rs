@@ -31,8 +31,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(busiest.share),
         claim: format!(
-            "{} of the lost cores are workers without work while one thread is at work {} of the time{at}; {} of the \
-             work is serial at every width, so no more than {} times one thread's throughput is to be had.",
+            "{} of the lost cores are idle workers while one thread works {} of the time{at}; {} of the work is \
+             serial at every width, which limits the speedup to {}.",
             percent(busiest.share),
             percent(busiest.at_work),
             percent(fraction),
@@ -43,8 +43,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         place: leading_path.map(blocked_place),
         refuted_by: "the serial fraction of Karp and Flatt rises or falls with n",
         next_step: format!(
-            "In the run at n={} look at the busiest thread alone (`ironlaw report --thread`): make what it does while the \
-             others wait cheaper, or share it out.",
+            "Profile the busiest thread alone in the run at n={} (`ironlaw report --thread`): make its work \
+             cheaper, or distribute it.",
             context.here.n
         ),
     }))

@@ -5,7 +5,6 @@ use super::context::WidthContext;
 use super::hot_function::{HotFunction, hot_function};
 use super::slower::{SlowerInstructions, evidence, slower};
 use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits};
-use crate::analysis::Axis;
 use crate::analysis::text::{digits, name, percent};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -17,15 +16,21 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
+/// Growth of cycles per instruction caused by cache lines that move between cores. [P]
+const SHARED_CPI: f64 = 1.5;
+
+/// Lines modified by another core, per thousand instructions. [P]
+const HITM: f64 = 0.5;
+
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some(slower) = slower(context)? else { return Ok(None) };
     let hot_function = hot_function(context);
     match context.hardware(MetricId::HitmPerKinstr) {
         Ok(hitm) => {
-            if !hitm.grew_by_factor(limits::HITM_GROWTH) || hitm.here.value < limits::HITM || !hitm.grew() {
+            if !hitm.grew_by_factor(limits::HITM_GROWTH) || hitm.here.value < HITM || !hitm.grew() {
                 return Ok(None);
             }
-            let row = Evidence::of("modified lines of others, per 1000", hitm.here.value, U::Count, limits::HITM);
+            let row = Evidence::of("modified lines of others, per 1000", hitm.here.value, U::Count, HITM);
             Ok(Some(finding(slower, hot_function.ok().flatten().as_ref(), Some(row), Confidence::High)))
         }
         // Exhausted memory bandwidth also slows its readers down, without more instructions.
@@ -43,7 +48,7 @@ fn by_shape(
 ) -> Result<Option<Finding>, Why> {
     let path = context.number(|numbers| numbers.path_length)?;
     let busy = context.busy()?;
-    if slower.ratio.is_none_or(|ratio| ratio < limits::SHARED_CPI) || path.grew_by_factor(limits::RETRIES) {
+    if slower.ratio.is_none_or(|ratio| ratio < SHARED_CPI) || path.grew_by_factor(limits::RETRIES) {
         return Ok(None);
     }
     match hot_function.filter(|hot_function| busy && hot_function.stands_out()) {
@@ -69,7 +74,7 @@ fn finding(
     let at = hot_function.map_or(String::new(), |hot_function| {
         format!("; {} of the growth is in {}", percent(hot_function.part), name(&hot_function.row.function.name))
     });
-    let seen = if hitm.is_some() { ", and other cores have changed the lines it reads" } else { "" };
+    let seen = if hitm.is_some() { ", and other cores modified the lines it reads" } else { "" };
     Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -82,11 +87,7 @@ fn finding(
         ),
         evidence,
         confidence,
-        place: hot_function.map(|hot_function| Place {
-            frames: hot_function.frames.clone(),
-            axis: Axis::Event(0),
-            threads: Vec::new(),
-        }),
+        place: hot_function.map(|hot_function| Place::on_cpu(hot_function.frames.clone())),
         refuted_by: "memory bandwidth is used up, or the growth is spread over many functions",
         next_step:
             "Find the line with `perf c2c record`: give each thread its own copy on its own line, or write it less \

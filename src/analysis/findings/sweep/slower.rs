@@ -1,7 +1,7 @@
 //! What all reasons for slower instructions have in common: cycles per instruction grew.
 
 use super::context::WidthContext;
-use super::{Evidence, limits};
+use super::{Evidence, limits, lost_cores};
 use crate::analysis::sweep::SliceKind;
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -9,7 +9,7 @@ use crate::model::{MetricId, Unit as U, Why};
 pub(super) struct SlowerInstructions {
     /// The share of the lost cores that they took.
     pub share: f64,
-    /// Cycles per instruction, here over the base; `None` if they were not counted and CPU time stands in.
+    /// Cycles per instruction, here over the base; `None` if they were not counted and CPU time replaces them.
     pub ratio: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn slower(context: &WidthContext<'_>) -> Result<Option<SlowerInstruct
 
 /// The evidence that these reasons have in common.
 pub(super) fn evidence(share: f64, slower: &SlowerInstructions) -> Vec<Evidence> {
-    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    let mut evidence = vec![lost_cores(share)];
     evidence
         .extend(slower.ratio.map(|ratio| Evidence::of("cycles per instruction, growth", ratio, U::Ratio, limits::CPI)));
     evidence

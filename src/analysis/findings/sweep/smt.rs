@@ -3,7 +3,7 @@
 
 use super::context::WidthContext;
 use super::hot_function::hot_function;
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::sweep::{Point, SliceKind};
 use crate::analysis::text::{digits, percent};
 use crate::model::{Measure, Region, Unit as U, Why};
@@ -15,6 +15,9 @@ pub(super) const RULE: Rule = Rule {
     explains: &[],
     evaluate,
 };
+
+/// Growth of CPU cost per operation where siblings join, from which it is a kink. [P]
+const KINK: f64 = 1.1;
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if context.here.region != Region::Smt || !context.cpu_grew()? {
@@ -43,7 +46,7 @@ fn by_kink(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let kink = if whole > 0.0 { here / whole } else { 0.0 };
     let one_function = hot_function(context)
         .is_ok_and(|hot_function| hot_function.is_some_and(|hot_function| hot_function.stands_out()));
-    if kink < limits::KINK || one_function || here <= base {
+    if kink < KINK || one_function || here <= base {
         return Ok(None);
     }
     let explained = (here.min(whole * limits::SIBLINGS) - whole) / (here - base);
@@ -53,10 +56,9 @@ fn by_kink(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 fn finding(context: &WidthContext<'_>, share: f64, confidence: Confidence, kink: Option<(f64, u32)>) -> Finding {
-    let mut evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
-    evidence.extend(
-        kink.map(|(kink, _)| Evidence::of("CPU time per operation where siblings join", kink, U::Ratio, limits::KINK)),
-    );
+    let mut evidence = vec![lost_cores(share)];
+    evidence
+        .extend(kink.map(|(kink, _)| Evidence::of("CPU time per operation where siblings join", kink, U::Ratio, KINK)));
     let how = match kink {
         Some((kink, n)) => {
             format!(
@@ -71,11 +73,15 @@ fn finding(context: &WidthContext<'_>, share: f64, confidence: Confidence, kink:
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
-        claim: format!("{} of the lost cores are siblings that share {} cores: {how}.", percent(share), cores(context)),
+        claim: format!(
+            "{} of the lost cores are sibling threads that share {} cores: {how}.",
+            percent(share),
+            cores(context)
+        ),
         evidence,
         confidence,
         place: None,
-        refuted_by: "the same number of threads on as many cores of their own loses as much",
+        refuted_by: "the same number of threads, each on a core of its own, loses as much",
         next_step: "Count cores, not threads, as the machine's capacity; beyond the cores a \
                     sweep shows the machine, not the program."
             .to_string(),

@@ -4,8 +4,7 @@
 use super::context::WidthContext;
 use super::hot_function::hot_function;
 use super::places::{below, cpu_place};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
-use crate::analysis::Axis;
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::sweep::Numbers;
 use crate::analysis::text::{digits, name, percent};
@@ -13,11 +12,14 @@ use crate::model::{Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
     id: "spin-wait",
-    title: "spinning or trying again",
+    title: "spinning or retrying",
     kind: CostKind::Cpu,
     explains: &[CodeClass::UserSpin],
     evaluate,
 };
+
+/// Instructions per cycle of code that neither waits for memory nor is tuned. [P]
+const ORDINARY_IPC: f64 = 1.0;
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if !context.cpu_grew()? {
@@ -34,12 +36,12 @@ fn known(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     };
     let claim = format!(
-        "{} of the lost cores wait actively in {}{}.",
+        "{} of the lost cores spin in {}{}.",
         percent(share),
         name(&leading_path.function),
         below(leading_path)
     );
-    let evidence = vec![Evidence::of("of the lost cores", share, U::Share, limits::FACTOR)];
+    let evidence = vec![lost_cores(share)];
     Ok(Some(finding(share, claim, evidence, Confidence::High, cpu_place(leading_path))))
 }
 
@@ -56,19 +58,19 @@ fn counted(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     };
     let ratio = path.ratio().unwrap_or(0.0);
     let claim = format!(
-        "{} of the lost cores are in {}: instructions per operation grow {} times while it takes {} of the growth of CPU \
-         time, as loops that spin or try again do.",
+        "{} of the lost cores are in {}: instructions per operation grow {} times and it takes {} of the \
+         growth of CPU time, as spin and retry loops do.",
         percent(hot_function.share),
         name(&hot_function.row.function.name),
         digits(ratio),
         percent(hot_function.part)
     );
     let evidence = vec![
-        Evidence::of("of the lost cores", hot_function.share, U::Share, limits::FACTOR),
+        lost_cores(hot_function.share),
         Evidence::of("instructions per operation, growth", ratio, U::Ratio, limits::RETRIES),
         Evidence::of("in this function, of the growth", hot_function.part, U::Share, limits::CONCENTRATED),
     ];
-    let place = super::Place { frames: hot_function.frames, axis: Axis::Event(0), threads: Vec::new() };
+    let place = super::Place::on_cpu(hot_function.frames);
     Ok(Some(finding(hot_function.share, claim, evidence, Confidence::Medium, place)))
 }
 
@@ -76,7 +78,7 @@ fn counted(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 /// costs more per operation where there are fewer operations.
 fn elsewhere(context: &WidthContext<'_>, more: f64, part: f64) -> bool {
     let cycles = |numbers: &Numbers| numbers.path_length.ratio(numbers.cpi, |path, cpi| Some(path.mean * cpi.mean));
-    let grown = |base: f64, here: f64| (here - base) * (1.0 - part) * limits::ORDINARY_IPC;
+    let grown = |base: f64, here: f64| (here - base) * (1.0 - part) * ORDINARY_IPC;
     let (base, here) = (cycles(&context.base.numbers), cycles(&context.here.numbers));
     base.value().zip(here.value()).is_some_and(|(base, here)| grown(*base, *here) > more / 2.0)
 }
@@ -90,10 +92,10 @@ fn finding(share: f64, claim: String, evidence: Vec<Evidence>, confidence: Confi
         evidence,
         confidence,
         place: Some(place),
-        refuted_by: "the further instructions are spread over many functions, or the function works through more data",
+        refuted_by: "the additional instructions are spread over many functions, or the function processes more data",
         next_step:
-            "See what this function waits for and who holds it; shorten the hold, give each thread its own, or let \
-                    waiters sleep after a short while."
+            "Find out what this function waits for and who holds it; hold it for less time, give each thread its \
+             own, or block after a short spin."
                 .to_string(),
     }
 }

@@ -35,8 +35,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "the hypervisor keeps {} of all CPUs' time from this machine while they have work ({} at n={}), {} of the \
-             slowdown.",
+            "the hypervisor withholds {} of all CPU time from this machine while its CPUs have work ({} at n={}), \
+             {} of the slowdown.",
             percent(stolen.here.value),
             percent(stolen.base.value),
             context.base.n,
@@ -49,7 +49,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::High,
         place: None,
         refuted_by: "the steal column of /proc/stat does not grow",
-        next_step: "Nothing in the program changes this: repeat the sweep on dedicated CPUs, or on the host itself."
+        next_step: "The program cannot change this: repeat the sweep on dedicated CPUs, or on the host itself."
             .to_string(),
     }))
 }

@@ -1,7 +1,7 @@
 //! The cgroup's CPU quota: more threads use it up sooner, and then the whole group is throttled.
 
 use super::values::known;
-use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::percent;
 use crate::model::{MetricId, Unit as U, Why};
@@ -19,10 +19,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::FACTOR || !throttled.grew_beyond_scatter()? {
         return Ok(None);
     }
-    let mut evidence = vec![
-        Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
-        Evidence::plain("stood still, of the workers' time", throttled.here.value, U::Share),
-    ];
+    let mut evidence =
+        vec![lost_cores(share), Evidence::plain("throttled, of the workers' time", throttled.here.value, U::Share)];
     let periods = context.metric(MetricId::ThrottledShare).ok();
     evidence.extend(
         periods.map(|change| Evidence::of("periods throttled", change.here.value, U::Share, limits::THROTTLED_PERIODS)),
@@ -33,8 +31,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "the control group's CPU quota takes {} of the lost cores; the workers stand still {} of their time, {} at \
-             n={}.",
+            "the control group's CPU quota takes {} of the lost cores; the workers are throttled {} of their \
+             time, {} at n={}.",
             percent(share),
             percent(throttled.here.value),
             percent(throttled.base.value),
@@ -44,7 +42,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         confidence: if counted { Confidence::High } else { Confidence::Medium },
         place: None,
         refuted_by: "nr_throttled in the group's cpu.stat does not grow",
-        next_step: "Raise the quota (cpu.max, the container's CPU limit), or run no more threads than it pays for."
+        next_step: "Raise the quota (cpu.max, the container's CPU limit), or run no more threads than it allows."
             .to_string(),
     }))
 }

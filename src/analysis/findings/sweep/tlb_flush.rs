@@ -2,10 +2,10 @@
 //! program, and waits until all have flushed the translations. Other interrupts between CPUs count only where
 //! translations are flushed.
 
-use super::address_space::{costs, mostly};
+use super::address_space::costs;
 use super::context::WidthContext;
-use super::places::{cpu_place, require_kernel_names};
-use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
+use super::places::{cpu_place, mostly_in_below, require_kernel_names};
+use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::CodeClass;
 use crate::analysis::findings::tlb_flush::NEXT_STEP;
 use crate::analysis::text::percent;
@@ -32,15 +32,15 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores make CPUs forget translations of memory that was unmapped, protected or given back (TLB \
-             shootdown){}: each time every CPU that runs a thread of the program is interrupted.",
+            "TLB shootdowns take {} of the lost cores{}: unmapping, protecting or returning memory interrupts \
+             every CPU that runs a thread of the program.",
             percent(share),
-            leading_path.map_or(String::new(), mostly)
+            mostly_in_below(leading_path)
         ),
         evidence: vec![
-            Evidence::of("of the lost cores", share, U::Share, limits::FACTOR),
+            lost_cores(share),
             Evidence::plain("flushing, on both sides", costs.flushing, U::Share),
-            Evidence::plain("in the calls that ask for it", rest, U::Share),
+            Evidence::plain("in the calls that request it", rest, U::Share),
         ],
         confidence: Confidence::High,
         place: leading_path.map(cpu_place),

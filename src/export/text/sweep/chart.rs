@@ -5,7 +5,7 @@ use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
 use crate::model::Unit;
-use crate::view::sweep::{ScalingView, words};
+use crate::view::sweep::{SweepView, words};
 
 const ROWS: usize = 12;
 const MEASURED: char = '●';
@@ -44,7 +44,7 @@ impl Canvas {
     }
 }
 
-pub(super) fn write(page: &mut Page, view: &ScalingView) {
+pub(super) fn write(page: &mut Page, view: &SweepView) {
     let points: Vec<(f64, f64)> = view
         .points
         .iter()
@@ -56,11 +56,11 @@ pub(super) fn write(page: &mut Page, view: &ScalingView) {
     }
     match words::chosen(&view.fits) {
         Some(fit) => page.paragraph("  USL: ", &words::law(fit), None),
-        None => page.paragraph("  USL: ", "not fitted: it takes five widths of one region", None),
+        None => page.paragraph("  USL: ", "not fitted: needs five widths of one region", None),
     }
 }
 
-fn draw(page: &mut Page, view: &ScalingView, points: &[(f64, f64)]) {
+fn draw(page: &mut Page, view: &SweepView, points: &[(f64, f64)]) {
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0_f64, f64::max);
     let (most_n, most_x) = (most(&mut points.iter().map(|p| p.0)), most(&mut points.iter().map(|p| p.1)));
     let fit = words::chosen(&view.fits).and_then(|fit| Some((fit, fit.law.as_ref().ok()?)));

@@ -7,7 +7,7 @@ use crate::export::text::page::Page;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::number::percent;
-use crate::view::sweep::{LossRow, ScalingView};
+use crate::view::sweep::{LossRow, SweepView};
 
 const MOST: usize = 12;
 const MODULE: usize = 16;
@@ -24,7 +24,7 @@ struct Table<'a> {
     rows: &'a [LossRow],
 }
 
-pub(super) fn write(page: &mut Page, view: &ScalingView) {
+pub(super) fn write(page: &mut Page, view: &SweepView) {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return };
     let widths = (base, loss.n);
     let code = Table {

@@ -60,7 +60,7 @@ fn runs(report: &SweepReport) -> String {
         meta.repeats,
         meta.seed
     );
-    for (count, what) in [(failed, "failed"), (to_come, "never came")] {
+    for (count, what) in [(failed, "failed"), (to_come, "not started")] {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));
         }

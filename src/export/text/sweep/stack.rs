@@ -3,11 +3,11 @@
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::Page;
-use crate::view::sweep::{ScalingView, Stack, words};
+use crate::view::sweep::{Stack, SweepView, words};
 
 const LABEL: usize = 28;
 
-pub(super) fn write(page: &mut Page, view: &ScalingView) {
+pub(super) fn write(page: &mut Page, view: &SweepView) {
     let stacks: Vec<&Stack> = view.stacks.iter().filter(|stack| !stack.slices.is_empty()).collect();
     let Some(base) = view.base.filter(|_| !stacks.is_empty()) else { return };
     page.heading("Where the cores went", &format!("cores lost against n = {base}, by cause; below 0: gained"));

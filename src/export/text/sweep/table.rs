@@ -4,7 +4,7 @@
 use crate::export::columns::{left, right, width};
 use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
-use crate::view::sweep::{Column, PointView, ScalingView, Value, words};
+use crate::view::sweep::{Column, PointView, SweepView, Value, words};
 
 /// Columns that show their interval; the intervals of the others follow from these.
 const WITH_INTERVAL: [&str; 5] = ["ops_per_s", "speedup", "cpu_ns_per_op", "path_length", "cpi"];
@@ -25,7 +25,7 @@ impl Laid {
     }
 }
 
-pub(super) fn write(page: &mut Page, view: &ScalingView) {
+pub(super) fn write(page: &mut Page, view: &SweepView) {
     let about = "means over the runs; ± is half the width of the 95% interval";
     page.heading("Scaling", about);
     if view.points.is_empty() {
@@ -68,7 +68,7 @@ struct Stub {
 }
 
 impl Stub {
-    fn of(view: &ScalingView) -> Stub {
+    fn of(view: &SweepView) -> Stub {
         let region = |point: &PointView| point.region.label();
         let regions = view.points.iter().map(|point| width(&region(point))).max().unwrap_or(0).max(6);
         let row =
@@ -79,7 +79,7 @@ impl Stub {
     }
 }
 
-fn lay_out(view: &ScalingView, column: &Column) -> Laid {
+fn lay_out(view: &SweepView, column: &Column) -> Laid {
     let values: Vec<_> = view.points.iter().map(|point| point.values.get(column.name)).collect();
     let shape = Shape::of(column.unit, values.iter().flatten().filter_map(Value::mean));
     let with_interval = WITH_INTERVAL.contains(&column.name);

@@ -5,15 +5,15 @@ use crate::tui::panel::ScreenId;
 use crate::view::flame_tree::FlameTree;
 use crate::view::snapshot::{Body, snapshot_of_sweep};
 use crate::view::sweep::fixture::{self, Machine};
-use crate::view::sweep::{Progress, ScalingView, difference};
+use crate::view::sweep::{Progress, SweepView, difference};
 
-fn view(progress: Option<Progress>) -> ScalingView {
-    ScalingView::of(&fixture::meta(Machine::Clock), &fixture::scaling(Machine::Clock), progress)
+fn view(progress: Option<Progress>) -> SweepView {
+    SweepView::of(&fixture::meta(Machine::Clock), &fixture::analysis(Machine::Clock), progress)
 }
 
 fn looked(effect: &Effect, progress: Option<Progress>) -> Snapshot {
     let Effect::Snapshot(query) = effect else { panic!("{effect:?}") };
-    let points = fixture::scaling(Machine::Clock).points;
+    let points = fixture::analysis(Machine::Clock).points;
     snapshot_of_sweep(view(progress), query.clone(), |n, axis| {
         difference(&points[0], points.iter().find(|point| point.n == n)?, axis)
     })
@@ -132,7 +132,7 @@ fn a_sweep_without_a_run_has_nothing_to_compare() {
     let mut app = begun(None);
     let effects = app.update(Msg::Input(key("2")));
     let Effect::Snapshot(query) = &effects[0] else { panic!("{effects:?}") };
-    let empty = ScalingView { points: vec![], ..view(None) };
+    let empty = SweepView { points: vec![], ..view(None) };
     let look = snapshot_of_sweep(empty, query.clone(), |_, _| None);
     assert!(matches!(&look.body, Err(error) if error.to_string().contains("no run is over yet")));
     let look = snapshot_of_sweep(view(None), query.clone(), |_, _| None);

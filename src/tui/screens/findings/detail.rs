@@ -73,12 +73,12 @@ pub(super) fn undecided(
 fn remedy(why: Why) -> Option<&'static str> {
     match why {
         Why::NotSupported => Some("measure on hardware, or have the virtual machine's host expose the PMU"),
-        Why::NotRecorded => Some("record again with it: --off-cpu tells where threads wait"),
-        Why::TooFewSamples => Some("look at a longer time, or sample more often (--freq)"),
-        Why::LostEvents => Some("sample less often (--freq), or look at a time without losses"),
-        Why::Idle => Some("look at a time in which it ran"),
-        Why::OpsSilent => Some("see what the recording says about its operation source"),
-        Why::NotRead => Some("look at a longer time"),
+        Why::NotRecorded => Some("record again with it: --off-cpu shows where threads wait"),
+        Why::TooFewSamples => Some("select a longer time, or sample more often (--freq)"),
+        Why::LostEvents => Some("sample less often (--freq), or select a time without losses"),
+        Why::Idle => Some("select a time in which it ran"),
+        Why::OpsSilent => Some("check the notes of the recording on its operation source"),
+        Why::NotRead => Some("select a longer time"),
         Why::ThreadsUnread => Some("record the waits themselves: --off-cpu sees every thread"),
         Why::RunsScatter | Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => {
             None

@@ -52,19 +52,19 @@ pub(super) enum Row {
     Key(Key),
 }
 
-/// All rows; `told` lists each check by name, if there is room.
-fn all_rows(view: &FindingsView, told: bool) -> Vec<Row> {
+/// All rows; `by_name` lists each check by name, if there is room.
+fn all_rows(view: &FindingsView, by_name: bool) -> Vec<Row> {
     let mut rows = vec![Row::Text(heading(view))];
     rows.extend(view.found.iter().map(|found| Row::Key(Key::Found(found.rule))));
     let name = |name: &&str| Row::Text(format!("    {name}"));
     for (why, _) in view.undecided_by_reason() {
         rows.push(Row::Key(Key::Undecided(why)));
-        let titles = view.undecided.iter().filter(|other| told && other.why == why).map(|other| other.title);
+        let titles = view.undecided.iter().filter(|other| by_name && other.why == why).map(|other| other.title);
         rows.extend(titles.map(|title| name(&title)));
     }
     match view.clear.len() {
         0 => {}
-        count if told => {
+        count if by_name => {
             rows.push(Row::Text(format!("  {count} checked and clear")));
             rows.extend(view.clear.iter().map(name));
         }

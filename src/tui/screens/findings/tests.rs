@@ -2,13 +2,18 @@
 
 use super::*;
 use crate::model::{Unit, Why};
+use crate::tui::finding;
+use crate::tui::keys::Action;
+use crate::tui::panel::{Cx, Panel, PanelRequest};
 use crate::tui::testing::{self, text};
 use crate::tui::time::Time;
-
 use crate::view::Axis;
 use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
 use crate::view::query::TaskFilter;
+use crate::view::snapshot::Body;
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 fn row(label: &'static str, value: f64, unit: Unit, threshold: Option<f64>) -> EvidenceView {
     EvidenceView { label, value, unit, threshold }

@@ -199,8 +199,8 @@ proptest! {
 fn two_points_of_a_sweep_are_compared_per_operation() {
     use crate::view::diff_flamegraph::CostAxis;
     use crate::view::sweep::difference;
-    use crate::view::sweep::fixture::{Machine, scaling};
-    let points = scaling(Machine::Clock).points;
+    use crate::view::sweep::fixture::{Machine, analysis};
+    let points = analysis(Machine::Clock).points;
     let mut state = State::default();
     state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(
         difference(&points[0], &points[6], CostAxis::Cpu).expect("both have operations"),

@@ -9,7 +9,7 @@ use crate::tui::widgets::chart::{Canvas, round_values};
 use crate::tui::widgets::put;
 use crate::view::fit::{end, width};
 use crate::view::number::quantity;
-use crate::view::sweep::{PointView, ScalingView, Usl, Value, words};
+use crate::view::sweep::{PointView, SweepView, Usl, Value, words};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -38,7 +38,7 @@ type Measured = (f64, f64, Option<f64>);
 
 /// The data to draw and the areas for it.
 struct Plot<'a> {
-    view: &'a ScalingView,
+    view: &'a SweepView,
     quantity: Quantity,
     points: Vec<(u32, Measured)>,
     widest: f64,
@@ -50,7 +50,7 @@ struct Plot<'a> {
 }
 
 /// Draws the chart.
-pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let Some(plot) = Plot::of(view, area) else {
         let text =
             if view.points.is_empty() { "no run is over yet" } else { "nothing to draw: no throughput, no CPU time" };
@@ -72,14 +72,14 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
 }
 
 /// The point nearest to a terminal column.
-pub(super) fn point_at(view: &ScalingView, area: Rect, x: u16) -> Option<usize> {
+pub(super) fn point_at(view: &SweepView, area: Rect, x: u16) -> Option<usize> {
     let plot = Plot::of(view, area)?;
     let distance = |point: &PointView| plot.x(f64::from(point.n)).abs_diff(x);
     let nearest = view.points.iter().enumerate().min_by_key(|(_, point)| distance(point));
     nearest.map(|(at, _)| at).filter(|_| x >= plot.area.x)
 }
 
-fn measured(view: &ScalingView, quantity: Quantity) -> Vec<(u32, Measured)> {
+fn measured(view: &SweepView, quantity: Quantity) -> Vec<(u32, Measured)> {
     let known = |point: &PointView| match point.values.get(quantity.column) {
         Some(Value::Known { mean, half }) if mean.is_finite() => {
             Some((point.n, (f64::from(point.n), mean, half.filter(|half| half.is_finite()))))
@@ -90,7 +90,7 @@ fn measured(view: &ScalingView, quantity: Quantity) -> Vec<(u32, Measured)> {
 }
 
 impl<'a> Plot<'a> {
-    fn of(view: &'a ScalingView, area: Rect) -> Option<Plot<'a>> {
+    fn of(view: &'a SweepView, area: Rect) -> Option<Plot<'a>> {
         let drawn = [THROUGHPUT, BUSY].map(|quantity| (quantity, measured(view, quantity)));
         let (quantity, points) = drawn.into_iter().find(|(_, points)| !points.is_empty())?;
         let widest = view.points.iter().map(|point| point.n).max().unwrap_or(1).max(1);

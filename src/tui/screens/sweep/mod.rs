@@ -4,6 +4,7 @@ mod areas;
 mod chart;
 mod draw;
 mod losses;
+mod panel;
 mod rows;
 mod stack;
 mod table;
@@ -11,17 +12,9 @@ mod table;
 mod tests;
 mod words;
 
-use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
-use crate::view::Axis;
-use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
-use crate::view::sweep::{Loss, PointView, ScalingView as View};
-use areas::{Areas, Page};
-use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
-use ratatui::layout::Rect;
+use crate::view::sweep::{Loss, PointView, SweepView as View};
+use areas::Page;
 use rows::{FunctionRow, Key};
 
 /// The screen's state.
@@ -96,189 +89,5 @@ impl State {
     fn row(&self) -> Option<FunctionRow<'_>> {
         let at = self.functions.at(&self.keys()).filter(|_| self.page == Page::Functions)?;
         self.rows().get(at).copied()
-    }
-
-    fn turn(&mut self, pages: &[Page], by: isize) {
-        let here = pages.iter().position(|page| *page == self.page).unwrap_or(0) as isize;
-        if !pages.is_empty() {
-            self.page = pages[(here + by).rem_euclid(pages.len() as isize) as usize];
-        }
-    }
-
-    fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
-        if !self.search.is_empty() {
-            let fit: Vec<bool> = self.rows().iter().map(|row| row.fits(&self.search)).collect();
-            let keys = self.keys();
-            self.functions.find(&keys, by, height, |at| fit[at]);
-        }
-        Vec::new()
-    }
-
-    /// Opens the differential flame graph at the chosen point; for a function, zoomed to it, on the axis of its loss.
-    fn enter(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
-        if self.point().is_none() {
-            return vec![PanelRequest::Say("no run is over yet".to_string())];
-        }
-        let Some(row) = self.row() else { return vec![PanelRequest::Go(ScreenId::Flame)] };
-        let axis = if row.waits { Axis::OffCpu } else { Axis::Event(0) };
-        let count = (axis != cx.axis).then_some(PanelRequest::Count(axis));
-        count.into_iter().chain([PanelRequest::Zoom(vec![row.loss.function.name.clone()])]).collect()
-    }
-
-    /// Moves through points; returns false if the action is not a movement.
-    fn through_points(&mut self, action: Action, page: usize) -> bool {
-        let Some(here) = self.at() else { return false };
-        let to = match action {
-            Action::Up => here.saturating_sub(1),
-            Action::Down => here + 1,
-            Action::HalfPageUp => here.saturating_sub(page / 2),
-            Action::HalfPageDown => here + page / 2,
-            Action::PageUp => here.saturating_sub(page),
-            Action::PageDown => here + page,
-            Action::Top => 0,
-            Action::Bottom => usize::MAX,
-            _ => return false,
-        };
-        self.choose(to);
-        true
-    }
-
-    fn click(&mut self, areas: &Areas, event: MouseEvent, cx: &Cx<'_>) -> Vec<PanelRequest> {
-        let (x, y) = (event.column, event.row);
-        let inside = |area: Rect| area.contains((x, y).into());
-        if inside(areas.tabs) {
-            self.page = draw::page_at(areas, x).unwrap_or(self.page);
-        } else if inside(areas.losses) {
-            if let Some(row) = usize::from(y - areas.losses.y).checked_sub(1) {
-                let keys = self.keys();
-                let row = row + self.functions.top(&keys, areas.losses.height);
-                let again = self.page == Page::Functions && self.functions.at(&keys) == Some(row);
-                self.page = Page::Functions;
-                self.functions.go(&keys, row, areas.losses.height);
-                return if again { self.enter(cx) } else { Vec::new() };
-            }
-        } else if let Some(at) = self.point_below(areas, cx, x, y) {
-            let again = self.at() == Some(at) && !inside(areas.chart);
-            if self.page == Page::Functions {
-                self.page = Page::Points;
-            }
-            self.choose(at);
-            return if again { self.enter(cx) } else { Vec::new() };
-        }
-        Vec::new()
-    }
-
-    /// The point whose row or column is at a screen position.
-    fn point_below(&self, areas: &Areas, cx: &Cx<'_>, x: u16, y: u16) -> Option<usize> {
-        let inside = |area: Rect| area.contains((x, y).into());
-        let view = self.view.as_ref()?;
-        match () {
-            () if inside(areas.points) => table::row_at(self, areas.points, y),
-            () if inside(areas.stack) => stack::point_at(self, view, cx, areas.stack, y),
-            () if inside(areas.chart) => chart::point_at(view, areas.chart, x),
-            () => None,
-        }
-    }
-}
-
-impl Panel for State {
-    fn keys(&self) -> &'static [(Action, &'static str)] {
-        &[
-            (Action::Up, "the point before, or the function above"),
-            (Action::Down, "the next point, or the function below"),
-            (Action::StepBack, "the point before, from any screen"),
-            (Action::StepForward, "the next point, from any screen"),
-            (Action::Left, "the part of the screen before"),
-            (Action::Right, "the next part of the screen"),
-            (Action::Detail, "from points to functions, and back"),
-            (Action::Enter, "flame graph of the change per op"),
-            (Action::OffCpu, "there: CPU time, or time blocked"),
-        ]
-    }
-
-    fn request(&self) -> ViewRequest {
-        ViewRequest::Scaling
-    }
-
-    fn show(&mut self, body: Body) {
-        if let Body::Scaling(view) = body {
-            self.view = Some(view);
-        }
-    }
-
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
-        draw::draw(self, cx, area, buf);
-    }
-
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
-        let areas = Areas::of(area, self.page, self.points().len());
-        let height = areas.losses.height;
-        match action {
-            Action::Left => self.turn(areas.pages, -1),
-            Action::Right => self.turn(areas.pages, 1),
-            Action::Detail => self.page = if self.page == Page::Functions { Page::Points } else { Page::Functions },
-            Action::Enter => return Some(self.enter(cx)),
-            Action::Filter => self.only = !self.only,
-            Action::SearchNext => return Some(self.find(1, height)),
-            Action::SearchPrevious => return Some(self.find(-1, height)),
-            action if self.page == Page::Functions => {
-                let keys = self.keys();
-                return self.functions.act(action, &keys, height).then(Vec::new);
-            }
-            action => {
-                let page = usize::from(areas.points.height.saturating_sub(2)).max(1);
-                return self.through_points(action, page).then(Vec::new);
-            }
-        }
-        Some(Vec::new())
-    }
-
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
-        let areas = Areas::of(area, self.page, self.points().len());
-        let over_losses = areas.losses.contains((event.column, event.row).into());
-        let wheel = match event.kind {
-            MouseEventKind::Down(MouseButton::Left) => return self.click(&areas, event, cx),
-            MouseEventKind::ScrollDown => Action::Down,
-            MouseEventKind::ScrollUp => Action::Up,
-            _ => return Vec::new(),
-        };
-        if over_losses {
-            let keys = self.keys();
-            self.functions.act(wheel, &keys, areas.losses.height);
-        } else {
-            self.through_points(wheel, 1);
-        }
-        Vec::new()
-    }
-
-    fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        if text.is_empty() {
-            return;
-        }
-        // A search applies to function names.
-        self.page = Page::Functions;
-        let fits = |row: &FunctionRow<'_>| row.fits(&self.search);
-        if !self.row().as_ref().is_some_and(fits) {
-            let first = self.rows().iter().find(|row| fits(row)).map(FunctionRow::key);
-            if let Some(first) = first {
-                self.functions.pick(first);
-            }
-        }
-    }
-
-    fn status(&self, cx: &Cx<'_>) -> Option<String> {
-        let view = self.view.as_ref()?;
-        match (self.page, self.row()) {
-            (Page::Functions, Some(row)) => Some(words::function(view, self.loss()?, &row, cx)),
-            (Page::Functions, None) => Some(words::no_losses(self, view)),
-            (Page::Stack, _) => Some(words::stack(view, self.point()?, cx)),
-            (Page::Chart, _) => Some(words::law(view, self.point()?, cx)),
-            (Page::Points, _) => Some(words::point(view, self.point()?, cx)),
-        }
-    }
-
-    fn selected_name(&self) -> Option<String> {
-        self.row().map(|row| row.loss.function.name.clone())
     }
 }

@@ -9,7 +9,7 @@ use crate::tui::widgets::table::scrolled;
 use crate::view::Cause;
 use crate::view::fit::{end, width};
 use crate::view::number::{percent, three_digits};
-use crate::view::sweep::{ScalingView, SliceKind, Stack, words};
+use crate::view::sweep::{SliceKind, Stack, SweepView, words};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -20,7 +20,7 @@ const LEFT: u16 = 6;
 const RIGHT: u16 = 7;
 
 /// Draws the bars, and below them the legend with the cores at the chosen point.
-pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     if view.stacks.is_empty() {
         let text = match view.ops {
             None => "where cores went takes operations: give --ops",
@@ -47,7 +47,7 @@ pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, b
 }
 
 /// The point whose bar is at a terminal line.
-pub(super) fn point_at(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, y: u16) -> Option<usize> {
+pub(super) fn point_at(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, y: u16) -> Option<usize> {
     let bars = bars(view, area, &legend(state, view, cx, area));
     let row = usize::from(y.checked_sub(bars.y)?);
     shown(state, view, bars.height).nth(row).filter(|_| y < bars.bottom())
@@ -57,7 +57,7 @@ fn room(area: Rect) -> usize {
     usize::from(area.width.saturating_sub(2))
 }
 
-fn title(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn title(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let text = match state.chosen().and_then(|n| stack_of(view, n)) {
         Some(stack) => format!("where the cores went; numbers: n = {}", stack.n),
         None => "where the cores went".to_string(),
@@ -72,7 +72,7 @@ fn title(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut B
 }
 
 /// The area of the bars: one row per point, but at least one line stays free for the legend.
-fn bars(view: &ScalingView, area: Rect, legend: &[Vec<Span>]) -> Rect {
+fn bars(view: &SweepView, area: Rect, legend: &[Vec<Span>]) -> Rect {
     let height = area.height.saturating_sub(1);
     let kept = if height > 3 { (legend.len() as u16).min(height / 2).max(1) } else { 0 };
     let wanted = u16::try_from(view.points.len()).unwrap_or(u16::MAX);
@@ -80,17 +80,17 @@ fn bars(view: &ScalingView, area: Rect, legend: &[Vec<Span>]) -> Rect {
 }
 
 /// The points whose bars are visible; the chosen one is always among them.
-fn shown(state: &State, view: &ScalingView, height: u16) -> impl Iterator<Item = usize> {
+fn shown(state: &State, view: &SweepView, height: u16) -> impl Iterator<Item = usize> {
     // A table's heading takes a row of its own; the bars have no heading.
     let top = scrolled(0, state.at().unwrap_or(0), view.points.len(), height.saturating_add(1));
     top..view.points.len()
 }
 
-fn stack_of(view: &ScalingView, n: u32) -> Option<&Stack> {
+fn stack_of(view: &SweepView, n: u32) -> Option<&Stack> {
     view.stacks.iter().find(|stack| stack.n == n)
 }
 
-fn row(view: &ScalingView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn row(view: &SweepView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let Some(point) = view.points.get(at) else { return };
     let label = format!("{:>4}", point.n);
     put_line(buf, area, area.x + 1, &label, if chosen { cx.theme.heading } else { cx.theme.text });
@@ -146,7 +146,7 @@ fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 type Span = (String, Style);
 
 /// The legend with cores at the chosen point: in full if that takes few lines, else one word per reason.
-fn legend(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect) -> Vec<Vec<Span>> {
+fn legend(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect) -> Vec<Vec<Span>> {
     let full = legend_of(state, view, cx, area, words::slice);
     let few = full.len() <= usize::from(area.height / 6).max(2);
     if few { full } else { legend_of(state, view, cx, area, |kind| short(kind).to_string()) }
@@ -154,7 +154,7 @@ fn legend(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect) -> Vec<Vec
 
 fn legend_of(
     state: &State,
-    view: &ScalingView,
+    view: &SweepView,
     cx: &Cx<'_>,
     area: Rect,
     word: impl Fn(SliceKind) -> String,
@@ -186,7 +186,7 @@ fn legend_of(
 }
 
 /// The reasons at all points, in the order of the bars.
-fn kinds(view: &ScalingView) -> Vec<SliceKind> {
+fn kinds(view: &SweepView) -> Vec<SliceKind> {
     let mut kinds = Vec::new();
     for slice in view.stacks.iter().flat_map(|stack| &stack.slices) {
         if !kinds.contains(&slice.kind) && slice.cores != 0.0 {

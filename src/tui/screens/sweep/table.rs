@@ -7,7 +7,7 @@ use crate::tui::widgets::Pen;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, scrolled};
 use crate::view::fit::{end, width, wrap};
-use crate::view::sweep::{PointView, ScalingView};
+use crate::view::sweep::{PointView, SweepView};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -36,7 +36,7 @@ enum Shown {
 }
 
 /// Draws the table; below it the laws and the reasons for missing values, as far as there is room.
-pub(super) fn draw(state: &State, view: &ScalingView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let shown = shown(view);
     let columns: Vec<Column<'_>> = shown.iter().map(|shown| column(view, cx, *shown)).collect();
     let table = Table {
@@ -78,7 +78,7 @@ fn top(state: &State, height: u16) -> usize {
     scrolled(0, state.at().unwrap_or(0), state.points().len(), height)
 }
 
-fn shown(view: &ScalingView) -> Vec<Shown> {
+fn shown(view: &SweepView) -> Vec<Shown> {
     let mut shown = vec![Shown::Width, Shown::Region, Shown::Runs];
     for (at, column) in view.columns.iter().enumerate() {
         shown.push(Shown::Value(at));
@@ -89,7 +89,7 @@ fn shown(view: &ScalingView) -> Vec<Shown> {
     shown
 }
 
-fn column<'a>(view: &'a ScalingView, cx: &Cx<'_>, shown: Shown) -> Column<'a> {
+fn column<'a>(view: &'a SweepView, cx: &Cx<'_>, shown: Shown) -> Column<'a> {
     let (title, rank) = match shown {
         Shown::Width => ("n", 0),
         Shown::Region => ("CPUs", 19),
@@ -105,7 +105,7 @@ fn column<'a>(view: &'a ScalingView, cx: &Cx<'_>, shown: Shown) -> Column<'a> {
 }
 
 /// Columns that were never measured are dropped first; throughput stays.
-fn rank(view: &ScalingView, name: &str, at: usize) -> u8 {
+fn rank(view: &SweepView, name: &str, at: usize) -> u8 {
     let known = |point: &PointView| point.values.get(name).is_some_and(|value| value.mean().is_some());
     if !view.points.iter().any(known) {
         return 140_u8.saturating_add(at.min(100) as u8);
@@ -114,7 +114,7 @@ fn rank(view: &ScalingView, name: &str, at: usize) -> u8 {
     first.unwrap_or_else(|| 30_u8.saturating_add(at.min(100) as u8))
 }
 
-fn text(view: &ScalingView, point: &PointView, shown: Shown, cx: &Cx<'_>) -> String {
+fn text(view: &SweepView, point: &PointView, shown: Shown, cx: &Cx<'_>) -> String {
     match shown {
         Shown::Width => point.n.to_string(),
         Shown::Region => point.region.label(),

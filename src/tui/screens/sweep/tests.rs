@@ -1,28 +1,36 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use super::areas::Areas;
 use super::*;
+use crate::tui::keys::Action;
 use crate::tui::keys::TABLE;
+use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::ThemeName;
 use crate::tui::time::Time;
+use crate::view::Axis;
 use crate::view::query::TaskFilter;
+use crate::view::snapshot::Body;
 use crate::view::sweep::Progress;
 use crate::view::sweep::fixture::{self, Machine};
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
 
 fn counters() -> View {
-    View::of(&fixture::meta(Machine::Counters), &fixture::scaling(Machine::Counters), None)
+    View::of(&fixture::meta(Machine::Counters), &fixture::analysis(Machine::Counters), None)
 }
 
 fn clock() -> View {
-    View::of(&fixture::meta(Machine::Clock), &fixture::scaling(Machine::Clock), None)
+    View::of(&fixture::meta(Machine::Clock), &fixture::analysis(Machine::Clock), None)
 }
 
 /// One point, one run, no operations.
 fn thin() -> View {
-    let (meta, scaling) = fixture::thin();
-    View::of(&meta, &scaling, Some(Progress { over: 1, planned: 2, running: Some(2), eta_seconds: Some(75) }))
+    let (meta, analysis) = fixture::thin();
+    View::of(&meta, &analysis, Some(Progress { over: 1, planned: 2, running: Some(2), eta_seconds: Some(75) }))
 }
 
 /// Two nodes and more threads than CPUs, the widest without operations.
@@ -173,7 +181,7 @@ fn the_base_has_no_losses_and_says_so() {
     state.step(isize::MIN);
     act(&mut state, Action::Detail, SMALL);
     let text = drawn(&state, 80, 19);
-    assert!(text.contains("n = 1 is the base, which all others are compared with: choose another point"), "{text}");
+    assert!(text.contains("n = 1 is the base of the comparison: choose another point"), "{text}");
     assert_eq!((state.selected_name(), state.row().is_none()), (None, true));
 }
 
@@ -194,14 +202,14 @@ fn a_search_goes_to_the_functions_and_a_filter_keeps_what_fits() {
 fn status_says_the_law_the_cores_and_the_reason_by_what_is_open() {
     let mut state = state(counters());
     let small = (40, 8);
-    let mut said = Vec::new();
+    let mut lines = Vec::new();
     for _ in 0..3 {
-        said.push(on(&testing::settings(), Axis::Event(0), |cx| state.status(cx).unwrap()));
+        lines.push(on(&testing::settings(), Axis::Event(0), |cx| state.status(cx).unwrap()));
         act(&mut state, Action::Right, small);
     }
-    assert!(said[0].contains("n = 16 (SMT, 1 run)") && said[0].contains("one run has no interval"), "{}", said[0]);
-    assert!(said[1].contains("alpha 0.0500") && said[1].contains("peak at n = 12.6"), "{}", said[1]);
-    assert!(said[2].contains("cores' worth of work; lost: ") && said[2].contains("ns/op"), "{}", said[2]);
+    assert!(lines[0].contains("n = 16 (SMT, 1 run)") && lines[0].contains("one run has no interval"), "{}", lines[0]);
+    assert!(lines[1].contains("alpha 0.0500") && lines[1].contains("peak at n = 12.6"), "{}", lines[1]);
+    assert!(lines[2].contains("cores' worth of work; lost: ") && lines[2].contains("ns/op"), "{}", lines[2]);
 }
 
 #[test]

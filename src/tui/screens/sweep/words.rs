@@ -6,10 +6,10 @@ use crate::model::Unit;
 use crate::tui::panel::Cx;
 use crate::view::escape::visible;
 use crate::view::number::{percent, quantity, three_digits};
-use crate::view::sweep::{Column, Loss, PointView, ScalingView, Value, words};
+use crate::view::sweep::{Column, Loss, PointView, SweepView, Value, words};
 
 /// A point: throughput, efficiency, the largest losses, and the missing values.
-pub(super) fn point(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
+pub(super) fn point(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
     let mut parts = vec![head(view, point, cx)];
     if let Some(efficiency) = point.values.get("efficiency").and_then(|value| value.mean()) {
         parts.push(format!("{} of the ideal", percent(efficiency).joined()));
@@ -21,7 +21,7 @@ pub(super) fn point(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> Strin
     parts.join("; ")
 }
 
-fn head(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
+fn head(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
     let runs = format!("{} run{}", point.runs, if point.runs == 1 { "" } else { "s" });
     let base = if view.base == Some(point.n) { ", the base" } else { "" };
     let ops = match point.values.get("ops_per_s") {
@@ -38,7 +38,7 @@ fn head(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
 }
 
 /// The two reasons that cost the most cores.
-fn most_lost(view: &ScalingView, point: &PointView) -> Option<String> {
+fn most_lost(view: &SweepView, point: &PointView) -> Option<String> {
     let stack = view.stacks.iter().find(|stack| stack.n == point.n)?;
     let mut slices: Vec<_> = stack.slices.iter().filter(|slice| slice.cores > 0.0).collect();
     slices.sort_by(|a, b| b.cores.total_cmp(&a.cores));
@@ -49,7 +49,7 @@ fn most_lost(view: &ScalingView, point: &PointView) -> Option<String> {
 }
 
 /// The missing values, grouped by reason.
-fn missing(view: &ScalingView, point: &PointView) -> Vec<String> {
+fn missing(view: &SweepView, point: &PointView) -> Vec<String> {
     let mut reasons: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
     for column in &view.columns {
         let Some(why) = words::missing(view, point, column) else { continue };
@@ -62,7 +62,7 @@ fn missing(view: &ScalingView, point: &PointView) -> Vec<String> {
 }
 
 /// All slices of a point, in cores and in nanoseconds per operation.
-pub(super) fn stack(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
+pub(super) fn stack(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
     let Some(stack) = view.stacks.iter().find(|stack| stack.n == point.n) else {
         return format!(
             "{}; where its cores went is not known: it takes operations here and at the base",
@@ -78,7 +78,7 @@ pub(super) fn stack(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> Strin
 }
 
 /// The law of the point's region, and its prediction for the point.
-pub(super) fn law(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String {
+pub(super) fn law(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
     let Some(fit) = view.fits.iter().find(|fit| fit.region == point.region).or(words::chosen(&view.fits)) else {
         return format!("{}; no law is fitted", head(view, point, cx));
     };
@@ -93,7 +93,7 @@ pub(super) fn law(view: &ScalingView, point: &PointView, cx: &Cx<'_>) -> String 
 }
 
 /// A function and its loss.
-pub(super) fn function(view: &ScalingView, loss: &Loss, row: &FunctionRow<'_>, cx: &Cx<'_>) -> String {
+pub(super) fn function(view: &SweepView, loss: &Loss, row: &FunctionRow<'_>, cx: &Cx<'_>) -> String {
     let lost = row.loss;
     let what = if row.waits { "time blocked" } else { "CPU time" };
     let unit = if row.waits { "ns" } else { view.cost_unit };
@@ -117,17 +117,17 @@ pub(super) fn function(view: &ScalingView, loss: &Loss, row: &FunctionRow<'_>, c
 }
 
 /// Explains why there is no function to show.
-pub(super) fn no_losses(state: &State, view: &ScalingView) -> String {
+pub(super) fn no_losses(state: &State, view: &SweepView) -> String {
     match (state.point(), state.loss()) {
         (None, _) => "no run is over yet".to_string(),
         (Some(point), _) if view.base == Some(point.n) => {
-            format!("n = {} is the base, which all others are compared with: choose another point", point.n)
+            format!("n = {} is the base of the comparison: choose another point", point.n)
         }
         (Some(_), None) if view.ops.is_none() => {
-            "what code lost per operation is not known: nothing counts operations (give --ops)".to_string()
+            "the loss per operation is unknown: nothing counts operations (give --ops)".to_string()
         }
         (Some(point), None) => {
-            format!("n = {} cannot be compared: it takes operations and samples there and at the base", point.n)
+            format!("n = {} cannot be compared: it needs operations and samples there and at the base", point.n)
         }
         (Some(_), Some(_)) if state.only => "no function matches the search".to_string(),
         (Some(point), Some(_)) => format!("no samples at n = {}", point.n),
@@ -135,7 +135,7 @@ pub(super) fn no_losses(state: &State, view: &ScalingView) -> String {
 }
 
 /// The total loss of the functions at the chosen point, for the line of page names.
-pub(super) fn lost(state: &State, view: &ScalingView) -> Option<String> {
+pub(super) fn lost(state: &State, view: &SweepView) -> Option<String> {
     let (loss, base) = (state.loss()?, view.base?);
     let unit = view.cost_unit;
     let mut text =
@@ -147,7 +147,7 @@ pub(super) fn lost(state: &State, view: &ScalingView) -> Option<String> {
 }
 
 /// The lines below the table: the law of each region, and why some columns are empty.
-pub(super) fn below(view: &ScalingView) -> Vec<String> {
+pub(super) fn below(view: &SweepView) -> Vec<String> {
     let fits = view.fits.iter().map(|fit| format!("{}: {}", fit.region.label(), words::law(fit)));
     let mut lines: Vec<String> = fits.collect();
     if let Some(point) = view.points.last() {

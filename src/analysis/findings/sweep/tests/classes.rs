@@ -113,8 +113,8 @@ fn the_joint_finding_says_what_cannot_be_told_apart() {
         SyntheticProgram::of(&WIDTHS, move |n| even().on_cpu("worker;count", before + more * f64::from(n - 1)))
     };
     let contended = finding(&count(20.0, 80.0).results(), "contended-line");
-    let with_widths = "spinning, retries and cache-line sharing cannot be told apart without hardware counters";
-    assert!(contended.claim.contains(with_widths), "{}", contended.claim);
+    let words = "spinning, retries and cache-line sharing look the same without hardware counters";
+    assert!(contended.claim.contains(words), "{}", contended.claim);
     assert_eq!(contended.confidence, Confidence::Medium);
     assert_eq!(contended.place.unwrap().frames, ["worker", "count"]);
     // It had nearly all the time before, and a shortage of memory bandwidth would look the same.
@@ -153,7 +153,7 @@ fn without_time_off_the_cpu_waits_are_undecided_not_guessed() {
         let why = results.undecided.iter().find(|(id, ..)| *id == rule).map(|(.., why)| *why);
         assert_eq!(why, Some(Why::NotRecorded), "{rule}");
     }
-    assert!(results.found[0].claim.contains("sleep 301 times as often per operation"), "{}", results.found[0].claim);
+    assert!(results.found[0].claim.contains("block 301 times as often per operation"), "{}", results.found[0].claim);
 }
 
 #[test]
@@ -197,6 +197,6 @@ fn a_kernel_whose_names_are_hidden_is_judged_by_its_time() {
         even().on_cpu("worker;[kernel]![kernel]", 60.0 + more).metric("system_share", (60.0 + more) / (1060.0 + more))
     });
     let found = finding(&program.results(), "kernel-time");
-    assert!(found.claim.contains("its functions cannot be seen"), "{}", found.claim);
+    assert!(found.claim.contains("its functions are not visible"), "{}", found.claim);
     assert_eq!((found.confidence, found.place), (Confidence::Medium, None));
 }

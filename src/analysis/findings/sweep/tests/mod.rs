@@ -82,8 +82,8 @@ fn a_cost_that_grew_within_the_scatter_of_runs_is_neither_found_nor_denied() {
 fn a_finding_names_the_widths_it_holds_at_and_the_code() {
     let results = locked().results();
     let found = finding(&results, "lock-wait");
-    let numbers = "At n=16, and from n=2 on: 100% of the lost cores wait for locks that others hold, most of it in `take`; \
-                   each operation is blocked 2.25 us by locks, 0 ns at n=1.";
+    let numbers = "At n=16, and from n=2 on: 100% of the lost cores are blocked on locks that other threads hold, most of \
+                   it in `take`; locks block each operation for 2.25 us, 0 ns at n=1.";
     assert_eq!(found.claim, numbers);
     assert_eq!(found.confidence, Confidence::High);
     let place = found.place.unwrap();

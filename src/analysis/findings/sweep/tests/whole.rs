@@ -35,9 +35,9 @@ fn a_lock_holds_its_waits_its_system_calls_and_its_spinning() {
     assert_eq!(rules(&results), ["lock-wait"], "{:#?}", results.found);
     let found = &results.found[0];
     assert!(found.share.unwrap() > 0.99 && found.confidence == Confidence::High, "{found:?}");
-    let with_widths = "go to locks that others hold, 60.0% blocked and 40.0% on a CPU (spinning, system calls, wake-ups), most of \
+    let words = "go to lock contention, 60.0% blocked and 40.0% on a CPU (spinning, system calls, wake-ups), most of \
                 it in `take`";
-    assert!(found.claim.contains(with_widths), "{}", found.claim);
+    assert!(found.claim.contains(words), "{}", found.claim);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_lock_that_hardly_anybody_sleeps_for_is_named_with_who_takes_it() {
         assert_eq!(rules(&results), ["lock-wait"], "{:#?}", results.found);
         let found = &results.found[0];
         assert!(
-            found.claim.contains("spin for locks that others hold") && found.claim.contains("`take`"),
+            found.claim.contains("contend for locks on a CPU") && found.claim.contains("`take`"),
             "{}",
             found.claim
         );

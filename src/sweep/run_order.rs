@@ -5,7 +5,7 @@ use crate::analysis::stats::Random;
 
 /// Widths with their repeat (from 1), in running order.
 #[must_use]
-pub fn order(widths: &[u32], repeats: u32, seed: u64) -> Vec<(u32, u32)> {
+pub fn run_order(widths: &[u32], repeats: u32, seed: u64) -> Vec<(u32, u32)> {
     let mut random = Random::new(seed);
     let mut runs = Vec::with_capacity(widths.len() * repeats as usize);
     for repeat in 1..=repeats {
@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn every_width_is_run_once_per_repeat_before_any_is_run_again() {
         let widths = [1, 2, 4, 8, 16];
-        let runs = order(&widths, 3, 7);
+        let runs = run_order(&widths, 3, 7);
         assert_eq!(runs.len(), 15);
         for (at, block) in runs.chunks(5).enumerate() {
             let mut seen: Vec<_> = block.iter().map(|run| run.0).collect();
@@ -39,8 +39,8 @@ mod tests {
     #[test]
     fn a_seed_decides_the_order() {
         let widths: Vec<u32> = (1..=32).collect();
-        assert_eq!(order(&widths, 2, 1), order(&widths, 2, 1));
-        assert_ne!(order(&widths, 1, 1), order(&widths, 1, 2));
-        assert_ne!(order(&widths, 1, 1).iter().map(|run| run.0).collect::<Vec<_>>(), widths);
+        assert_eq!(run_order(&widths, 2, 1), run_order(&widths, 2, 1));
+        assert_ne!(run_order(&widths, 1, 1), run_order(&widths, 1, 2));
+        assert_ne!(run_order(&widths, 1, 1).iter().map(|run| run.0).collect::<Vec<_>>(), widths);
     }
 }
