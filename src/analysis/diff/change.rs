@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::model::MetricId;
 
-    fn named<'a>(changes: &'a [Change], id: MetricId) -> &'a Change {
+    fn named(changes: &[Change], id: MetricId) -> &Change {
         changes.iter().find(|change| change.quantity.id == id).unwrap()
     }
 

@@ -49,7 +49,7 @@ impl Comparison {
     }
 }
 
-fn named<'a>(changes: &'a [Change], id: MetricId) -> Option<&'a Change> {
+fn named(changes: &[Change], id: MetricId) -> Option<&Change> {
     changes.iter().find(|change| change.quantity.id == id)
 }
 
