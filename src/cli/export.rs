@@ -1,11 +1,12 @@
 //! `ironlaw export`: writes a recording in the format of another tool. Refuses to write binary data to a terminal.
 
-use super::args::{ExportArgs, ExportFormat};
+use super::args::ExportArgs;
 use super::out::{self, Terminal};
 use super::report::{load, recording, selection};
 use crate::analysis::{Axis, Selection};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::export::{firefox, folded, gzip, perfscript, pprof, rows, speedscope};
+use crate::export::format::{ExportFormat, WriteFormat};
+use crate::export::gzip;
 use crate::model::profile::Profile;
 use crate::sweep::Folder;
 use crate::view::flame::{FlameGraph, FlameOptions};
@@ -18,8 +19,8 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let format = format(args.format, file)?;
     let to_terminal = file.is_none() && std::io::stdout().is_terminal();
-    if to_terminal && matches!(format, ExportFormat::Pprof | ExportFormat::Parquet) {
-        return Err(Error::new(ErrorKind::Usage, "this format is binary and cannot be printed on a terminal")
+    if to_terminal && format.binary {
+        return Err(Error::new(ErrorKind::Usage, format!("cannot write {} to a terminal: it is binary", format.name))
             .hint("Name a file with -o, or send it into a pipe."));
     }
     let source = recording(&args.selection)?;
@@ -34,14 +35,13 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     }
     // Check the selection first: an invalid one must not create a file.
     let content = Content::of(&profile, selection, format, args.selection.event.is_some())?;
-    // pprof is always compressed.
-    let compress = file.is_some_and(|path| ending(path) == "gz") && format != ExportFormat::Pprof;
+    let compress = file.is_some_and(|path| path.extension().is_some_and(|end| end == "gz")) && !format.compressed;
     out::stream(file, |sink| {
         let mut sink = BufWriter::with_capacity(1 << 16, sink);
         if compress {
-            return gzip(sink, |out| content.write(format, out));
+            return gzip(sink, |out| content.write(out));
         }
-        content.write(format, &mut sink)?;
+        content.write(&mut sink)?;
         sink.flush().context(|| "cannot write the export")
     })?;
     if let Some(path) = file {
@@ -51,71 +51,41 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     Ok(())
 }
 
-/// The exported data.
+/// The exported data, and what renders it.
 enum Content<'a> {
-    Folded(FlameGraph),
-    Sampled(Box<Sampled<'a>>),
+    Stacks(FlameGraph, fn(&FlameGraph) -> Vec<u8>),
+    Samples(Box<Sampled<'a>>, fn(&Sampled<'_>, &mut (dyn Write + Send)) -> Result<()>),
 }
 
 impl<'a> Content<'a> {
-    fn of(profile: &'a Profile, selection: Selection, format: ExportFormat, one_event: bool) -> Result<Content<'a>> {
-        if format == ExportFormat::Folded {
-            return Ok(Content::Folded(FlameGraph::build(profile, &FlameOptions { selection, title: None })?));
-        }
-        // Formats with an event name per row do not need a single event.
-        let has_events = matches!(format, ExportFormat::Perfscript | ExportFormat::Csv | ExportFormat::Parquet);
-        Ok(Content::Sampled(Box::new(Sampled::of(profile, selection, has_events && !one_event)?)))
-    }
-
-    fn write(&self, format: ExportFormat, out: &mut (dyn Write + Send)) -> Result<()> {
-        let sampled = match self {
-            Content::Folded(flame) => {
-                return out.write_all(&folded::render(flame, false)).context(|| "cannot write the export");
+    fn of(profile: &'a Profile, selection: Selection, format: &ExportFormat, one_event: bool) -> Result<Content<'a>> {
+        Ok(match format.write {
+            WriteFormat::Stacks(render) => {
+                Content::Stacks(FlameGraph::build(profile, &FlameOptions { selection, title: None })?, render)
             }
-            Content::Sampled(sampled) => sampled,
-        };
-        match format {
-            ExportFormat::Folded => Ok(()),
-            ExportFormat::Pprof => pprof::write(sampled, out),
-            ExportFormat::Speedscope => speedscope::write(sampled, &sampled.title(), out),
-            ExportFormat::Firefox => firefox::write(sampled, &sampled.title(), out),
-            ExportFormat::Perfscript => perfscript::write(sampled, out),
-            ExportFormat::Csv => rows::csv(sampled, out),
-            ExportFormat::Parquet => rows::parquet(sampled, out),
+            WriteFormat::Samples(write) => {
+                Content::Samples(Box::new(Sampled::of(profile, selection, format.every_event && !one_event)?), write)
+            }
+        })
+    }
+
+    fn write(&self, out: &mut (dyn Write + Send)) -> Result<()> {
+        match self {
+            Content::Stacks(flame, render) => out.write_all(&render(flame)).context(|| "cannot write the export"),
+            Content::Samples(sampled, write) => write(sampled, out),
         }
     }
 }
 
-fn ending(path: &Path) -> &str {
-    path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
-}
-
-/// The given format, or the one that matches the file's extension.
-fn format(named: Option<ExportFormat>, file: Option<&Path>) -> Result<ExportFormat> {
-    if let Some(format) = named {
-        return Ok(format);
-    }
-    let name = file.and_then(Path::file_name).map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let plain = name.strip_suffix(".gz").unwrap_or(&name);
-    let endings = [
-        (".pb", ExportFormat::Pprof),
-        (".pprof", ExportFormat::Pprof),
-        (".speedscope.json", ExportFormat::Speedscope),
-        (".speedscope", ExportFormat::Speedscope),
-        (".firefox.json", ExportFormat::Firefox),
-        (".folded", ExportFormat::Folded),
-        (".perf", ExportFormat::Perfscript),
-        (".csv", ExportFormat::Csv),
-        (".parquet", ExportFormat::Parquet),
-    ];
-    let known = endings.iter().find(|(ending, _)| plain.ends_with(ending)).map(|(_, format)| *format);
-    known.ok_or_else(|| {
+/// The given format, or the one that matches the file's ending.
+fn format(named: Option<&'static ExportFormat>, file: Option<&Path>) -> Result<&'static ExportFormat> {
+    let by_ending = || ExportFormat::of_file(&file?.file_name()?.to_string_lossy());
+    named.or_else(by_ending).ok_or_else(|| {
         let message = match file {
-            None => "which format?".to_string(),
-            Some(path) => format!("the ending of {} names no format", path.display()),
+            None => "the export has no format: neither --format nor a file is given".to_string(),
+            Some(path) => format!("unknown format of '{}': no format has this ending", path.display()),
         };
-        Error::new(ErrorKind::Usage, message)
-            .hint("Say --format folded, pprof, speedscope, firefox, perfscript, csv or parquet.")
+        Error::new(ErrorKind::Usage, message).hint(format!("Give --format {}.", ExportFormat::names("or", |_| true)))
     })
 }
 
@@ -124,21 +94,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_files_ending_decides_the_format_that_was_not_named() {
-        for (file, expected) in [
-            ("run.pb.gz", Some(ExportFormat::Pprof)),
-            ("run.PPROF", Some(ExportFormat::Pprof)),
-            ("a/run.speedscope.json", Some(ExportFormat::Speedscope)),
-            ("run.firefox.json.gz", Some(ExportFormat::Firefox)),
-            ("run.csv.gz", Some(ExportFormat::Csv)),
-            ("run.parquet", Some(ExportFormat::Parquet)),
-            ("run.json", None),
-            ("run", None),
-        ] {
-            assert_eq!(format(None, Some(Path::new(file))).ok(), expected, "{file}");
-        }
-        let named = format(Some(ExportFormat::Firefox), Some(Path::new("run.csv")));
-        assert_eq!(named.ok(), Some(ExportFormat::Firefox));
-        assert!(format(None, None).is_err());
+    fn a_named_format_wins_over_the_files_ending() {
+        let file = Some(Path::new("a/run.csv"));
+        let name = |named: Option<&str>, file| {
+            format(named.and_then(ExportFormat::named), file)
+                .map(|format| format.name)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(name(Some("firefox"), file).as_deref(), Ok("firefox"));
+        assert_eq!(name(None, file).as_deref(), Ok("csv"));
+        assert!(name(None, None).is_err_and(|message| message.contains("--format")));
+        assert!(name(None, Some(Path::new("csv/run.json"))).is_err_and(|message| message.contains("run.json")));
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod diff;
 pub mod diff_flamegraph;
 pub mod firefox;
 pub mod folded;
+pub(crate) mod format;
 mod gzip;
 pub mod html;
 pub mod json;

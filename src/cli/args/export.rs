@@ -2,39 +2,12 @@
 //! It never opens one.
 
 use super::SelectionArgs;
-use clap::{Args, ValueEnum};
+use crate::export::format::{ExportFormat, FORMATS};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
-/// Another tool's format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// One line per stack: `main;parse;strtol 42`.
-    Folded,
-    /// For `go tool pprof`, Pyroscope and others.
-    Pprof,
-    /// For <https://www.speedscope.app>.
-    Speedscope,
-    /// For <https://profiler.firefox.com>.
-    Firefox,
-    /// As `perf script` prints samples.
-    Perfscript,
-    /// One row per sample, for spreadsheets.
-    Csv,
-    /// One row per sample, for databases.
-    Parquet,
-}
-
 const EXAMPLES: &str = "\
-Formats:
-  folded      a line per stack, for inferno, flamegraph.pl and grep
-  pprof       profile.proto with mappings, lines and inlined calls, compressed
-  speedscope  JSON, a profile per thread, for speedscope.app
-  firefox     JSON with threads, waits and marks, for profiler.firefox.com
-  perfscript  text as `perf script` prints it, for what reads that
-  csv         a row per sample, for spreadsheets
-  parquet     the same with names as they are, for databases
-Without --event, the last three hold every event, the others the first.
-
 Examples:
   ironlaw export -o run.pb.gz && go tool pprof -http : run.pb.gz
   ironlaw export run.ironlaw -o run.speedscope.json
@@ -42,13 +15,27 @@ Examples:
   ironlaw export --format perfscript | inferno-collapse-perf
   ironlaw export --off-cpu --thread 'io_*' -o waits.csv";
 
+/// The formats with what each is for, and the examples.
+fn formats_and_examples() -> String {
+    let rows = FORMATS.iter().map(|format| format!("  {:<10}  {}\n", format.name, format.about));
+    let every = ExportFormat::names("and", |format| format.every_event);
+    let note = format!("Without --event, {every} hold every event, the others the first.");
+    format!("Formats:\n{}{note}\n\n{EXAMPLES}", rows.collect::<String>())
+}
+
+fn format_parser() -> impl TypedValueParser<Value = &'static ExportFormat> {
+    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
+        .try_map(|name| ExportFormat::named(&name).ok_or("unknown format"))
+}
+
 /// `ironlaw export`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = EXAMPLES, next_help_heading = "Output")]
+#[command(after_help = formats_and_examples(), next_help_heading = "Output")]
 pub struct ExportArgs {
-    /// folded, pprof, speedscope, firefox, perfscript, csv or parquet [default: by the ending of FILE]
-    #[arg(long, hide_possible_values = true, value_name = "FORMAT")]
-    pub format: Option<ExportFormat>,
+    /// The format of the file [default: by the ending of FILE]
+    #[arg(long, hide_possible_values = true, value_name = "FORMAT", value_parser = format_parser(),
+        help = format!("{} [default: by the ending of FILE]", ExportFormat::names("or", |_| true)))]
+    pub format: Option<&'static ExportFormat>,
     /// File to write; its ending .gz compresses it [default: the standard output, also as `-`]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,

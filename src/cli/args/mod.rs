@@ -19,7 +19,7 @@ mod watch;
 pub use baseline::{BaselineArgs, BaselineCommand, BaselineFormat, BuildArgs, ShowArgs};
 pub use capture::{CaptureArgs, RecordArgs};
 pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
-pub use export::{ExportArgs, ExportFormat};
+pub use export::ExportArgs;
 pub use generate::{completions, man_page};
 pub use import::{ImportArgs, ImportFormat};
 pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
