@@ -110,7 +110,7 @@ impl Kit {
             ("new", &["new-1", "new-2", "new-3", "tuesday", "friday", "run", "base"]),
         ] {
             let ops = r"--off-cpu -I 50ms --ops regex:ops\s(\d+)";
-            self.dir.record(name, ops, "scaling --threads 1 --seconds 0.8");
+            self.dir.record(name, ops, "scaling --threads 4 --seconds 0.8");
             for copy in names {
                 symlink(self.dir.join(&format!("{name}.ironlaw")), self.dir.join(&format!("{copy}.ironlaw"))).unwrap();
             }
