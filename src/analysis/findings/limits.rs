@@ -1,5 +1,4 @@
-//! Every threshold of the rules, with its source. `[V]` published, `[S]` measured in a published study, `[P]` chosen
-//! for ironlaw: to be tuned with planted bottlenecks.
+//! The thresholds that several rules share, and those of the hardware rules, with their source: see `analysis::findings`.
 
 /// Minimum samples to judge a share by: 10% of 100 has a standard error of 3 points. [P]
 pub const FEWEST_SAMPLES: u64 = 100;
@@ -28,12 +27,8 @@ pub const IO_PRESSURE: f64 = 0.01;
 pub const BALANCE: f64 = 0.8;
 /// Share of its lifetime from which a thread is saturated. [P]
 pub const SATURATED: f64 = 0.9;
-/// The same for a single thread that does all the work. [P]
-pub const SERIAL: f64 = 0.95;
-/// Such waits per second. [P]
-pub const OTHERS_RATE: f64 = 10.0;
 
-/// Clock over base clock below which the CPU is held back: turbo is above 1, and readings vary little. [P]
+/// Clock over base clock below which the CPU is limited: turbo is above 1, and readings vary little. [P]
 pub const BASE_CLOCK: f64 = 0.95;
 /// Busy CPUs from which an idle machine's low clock explains nothing. [P]
 pub const BUSY_FOR_CLOCK: f64 = 0.5;

@@ -18,6 +18,9 @@ pub(super) const RULE: Rule = Rule {
 /// Short waits for sockets and pipes, as a share of working time plus these waits. [P]
 const OTHERS: f64 = 0.5;
 
+/// Short waits for sockets and pipes per second. [P]
+const OTHERS_RATE: f64 = 10.0;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits()?;
     let (span, work) = (context.span()?, context.work()?);
@@ -28,7 +31,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Err(Why::Idle);
     }
     let share = waited / all;
-    if share < OTHERS || rate < limits::OTHERS_RATE {
+    if share < OTHERS || rate < OTHERS_RATE {
         return Ok(None);
     }
     let place = waits.worst(&[WaitReason::Peer], true);
@@ -45,7 +48,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ),
         evidence: vec![
             Evidence::of("waits, with working time", share, U::Share, OTHERS),
-            Evidence::of("short waits", rate, U::PerSecond, limits::OTHERS_RATE),
+            Evidence::of("short waits", rate, U::PerSecond, OTHERS_RATE),
         ],
         confidence: Confidence::Low,
         place,

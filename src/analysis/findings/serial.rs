@@ -2,7 +2,7 @@
 //! not count: nobody expects them to use more than one CPU.
 
 use super::imbalance::wanted;
-use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -17,6 +17,9 @@ pub(super) const RULE: Rule = Rule {
 /// Mean number of other working threads up to which one thread does all the work. [P]
 const SERIAL_OTHERS: f64 = 0.2;
 
+/// Share of its lifetime from which the one thread that does all the work is saturated. [P]
+const SERIAL: f64 = 0.95;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let wall = context.wall()?;
     context.require_work()?;
@@ -29,7 +32,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let all: f64 = measured.iter().map(|(row, wanted)| at_work(*wanted, row.lifetime.seconds())).sum();
     let others = all - at_work(*most, first.lifetime.seconds());
     let spare = context.profile.meta.host.cpus.len() != 1;
-    if *most < limits::SERIAL || !lasts || siblings < 2 || others > SERIAL_OTHERS || !spare {
+    if *most < SERIAL || !lasts || siblings < 2 || others > SERIAL_OTHERS || !spare {
         return Ok(None);
     }
     // A thread that exited unread may have worked for its whole lifetime.
@@ -56,7 +59,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             percent(others.max(0.0))
         ),
         evidence: vec![
-            Evidence::of("busiest thread working", *most, U::Share, limits::SERIAL),
+            Evidence::of("busiest thread working", *most, U::Share, SERIAL),
             Evidence::of("all others working", others.max(0.0), U::Threads, SERIAL_OTHERS),
         ],
         confidence: Confidence::Medium,

@@ -13,7 +13,7 @@ use crate::model::{MetricId, Unit as U, Why};
 pub(super) const RULE: Rule = Rule {
     id: "page-faults",
     title: "page faults and the address space",
-    kind: CostKind::WaitReason,
+    kind: CostKind::Wait,
     explains: &[CodeClass::AddressSpace],
     evaluate,
 };

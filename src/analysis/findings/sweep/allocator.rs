@@ -11,7 +11,7 @@ use crate::model::{Unit as U, Why};
 pub(super) const RULE: Rule = Rule {
     id: "allocator",
     title: "the memory allocator",
-    kind: CostKind::WaitReason,
+    kind: CostKind::Wait,
     explains: &[CodeClass::Allocator],
     evaluate,
 };

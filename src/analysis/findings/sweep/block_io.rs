@@ -8,7 +8,7 @@ use crate::analysis::text::{percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "block-io", title: "waiting for storage", kind: CostKind::WaitReason, explains: &[], evaluate };
+    Rule { id: "block-io", title: "waiting for storage", kind: CostKind::Wait, explains: &[], evaluate };
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Ok(waits) = context.waits() else { return by_accounting(context) };

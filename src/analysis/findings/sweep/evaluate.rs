@@ -118,7 +118,7 @@ fn mark_explained(context: &mut WidthContext<'_>, rule: &Rule, finding: &Finding
         context.explained.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
     }
     match rule.kind {
-        CostKind::WaitReason => {}
+        CostKind::Wait => {}
         CostKind::Idle => context.explained.idle += beyond,
         CostKind::Clock => context.explained.clock += share,
         CostKind::Stolen => {

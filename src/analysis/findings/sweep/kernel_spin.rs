@@ -11,7 +11,7 @@ use crate::model::{Unit as U, Why};
 pub(super) const RULE: Rule = Rule {
     id: "kernel-lock-spin",
     title: "spinning for locks in the kernel",
-    kind: CostKind::WaitReason,
+    kind: CostKind::Wait,
     explains: &[CodeClass::KernelSpin],
     evaluate,
 };

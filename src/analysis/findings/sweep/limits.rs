@@ -1,5 +1,4 @@
-//! Every threshold of the scaling rules, with its source. `[V]` published, `[S]` measured in a published study, `[P]`
-//! chosen for ironlaw: to be tuned with planted bottlenecks.
+//! The thresholds that several rules over a sweep share, with their source: see `analysis::findings`.
 
 pub(super) use crate::analysis::findings::limits::{
     BALANCE, FEW_READS, FEWEST_SAMPLES, IO_PRESSURE, LOCKED, MEMORY_BANDWIDTH, QUEUED, SATURATED, STEAL, STORAGE,
@@ -16,7 +15,7 @@ pub const ERRORS: f64 = 2.0;
 pub const SWITCHES: f64 = 2.0;
 /// Share of the workers' time on a CPU from which waits do not matter: u about 1. [P]
 pub const BUSY: f64 = 0.9;
-/// The same in one function, from which it means retries. [P]
+/// Growth of instructions per operation in one function from which it means retries. [P]
 pub const RETRIES: f64 = 1.15;
 /// Growth of cycles per instruction that needs a reason. [P]
 pub const CPI: f64 = 1.2;
@@ -28,9 +27,5 @@ pub const HOTTER: f64 = 1.5;
 pub const STANDS_OUT: f64 = 1.5;
 /// Largest growth of a core's time per operation when two threads share it: half a core each, and noise. [P]
 pub const SIBLINGS: f64 = 2.2;
-/// Growth of that number. [P]
-pub const HITM_GROWTH: f64 = 3.0;
-/// Growth of that share. [P]
-pub const PAGE_WALKS_GROWTH: f64 = 1.5;
 /// Kernel share of the CPU time from which samples must name kernel functions before these are ruled out. [P]
 pub const KERNEL_SEEN: f64 = 0.05;

@@ -12,13 +12,8 @@ use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{name, percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
-pub(super) const RULE: Rule = Rule {
-    id: "lock-wait",
-    title: "waiting for locks",
-    kind: CostKind::WaitReason,
-    explains: &[CodeClass::Lock],
-    evaluate,
-};
+pub(super) const RULE: Rule =
+    Rule { id: "lock-wait", title: "waiting for locks", kind: CostKind::Wait, explains: &[CodeClass::Lock], evaluate };
 
 /// Shares of the lost cores.
 #[derive(Clone, Copy)]

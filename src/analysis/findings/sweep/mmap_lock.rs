@@ -14,7 +14,7 @@ use crate::model::{Unit as U, Why};
 pub(super) const RULE: Rule = Rule {
     id: "mmap-lock",
     title: "waiting for mmap_lock",
-    kind: CostKind::WaitReason,
+    kind: CostKind::Wait,
     explains: &[CodeClass::MmapLock],
     evaluate,
 };

@@ -12,6 +12,9 @@ pub(super) const RULE: Rule =
 /// Share of the cycles in page walks: the threshold of the top-down method. [V]
 const PAGE_WALKS: f64 = 0.1;
 
+/// Growth of the share of the cycles in page walks. [P]
+const PAGE_WALKS_GROWTH: f64 = 1.5;
+
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some((slower, walks)) = counted(context, MetricId::PageWalkShare)? else { return Ok(None) };
     let cost = context.number(|numbers| numbers.cpu_ns_per_op)?;
@@ -19,14 +22,13 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let grown = walks.here.value * cost.here.value - walks.base.value * cost.base.value;
     let part = if all > 0.0 { (grown / all).clamp(0.0, 1.0) } else { 0.0 };
     let share = slower.share * part;
-    let many = walks.here.value >= PAGE_WALKS && walks.grew_by_factor(limits::PAGE_WALKS_GROWTH);
+    let many = walks.here.value >= PAGE_WALKS && walks.grew_by_factor(PAGE_WALKS_GROWTH);
     if share < limits::FACTOR || !many || !walks.grew() {
         return Ok(None);
     }
     let mut evidence = evidence(share, &slower);
     evidence.push(Evidence::of("of the cycles in page walks", walks.here.value, U::Share, PAGE_WALKS));
-    evidence
-        .extend(walks.ratio().map(|ratio| Evidence::of("their growth", ratio, U::Ratio, limits::PAGE_WALKS_GROWTH)));
+    evidence.extend(walks.ratio().map(|ratio| Evidence::of("their growth", ratio, U::Ratio, PAGE_WALKS_GROWTH)));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,

@@ -10,7 +10,7 @@ use crate::model::{Unit, Why};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CostKind {
     /// Waits that no other rule claims.
-    WaitReason,
+    Wait,
     /// Workers without work.
     Idle,
     /// CPU time with slower cycles.
@@ -42,7 +42,7 @@ impl Rule {
     pub fn uses_samples(&self) -> bool {
         match self.kind {
             CostKind::Cpu | CostKind::Cpi | CostKind::Rest => true,
-            CostKind::WaitReason => !self.explains.is_empty(),
+            CostKind::Wait => !self.explains.is_empty(),
             // Threads and their off-CPU time are counted, not sampled.
             CostKind::Idle | CostKind::Clock | CostKind::Stolen => false,
         }

@@ -7,7 +7,7 @@ use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Region, Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: CostKind::WaitReason, explains: &[], evaluate };
+    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: CostKind::Wait, explains: &[], evaluate };
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let queued = context.state(|run| known(run.split.queued))?;

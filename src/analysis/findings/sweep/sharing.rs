@@ -22,12 +22,15 @@ const SHARED_CPI: f64 = 1.5;
 /// Lines modified by another core, per thousand instructions. [P]
 const HITM: f64 = 0.5;
 
+/// Growth of the lines modified by another core per thousand instructions. [P]
+const HITM_GROWTH: f64 = 3.0;
+
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some(slower) = slower(context)? else { return Ok(None) };
     let hot_function = hot_function(context);
     match context.hardware(MetricId::HitmPerKinstr) {
         Ok(hitm) => {
-            if !hitm.grew_by_factor(limits::HITM_GROWTH) || hitm.here.value < HITM || !hitm.grew() {
+            if !hitm.grew_by_factor(HITM_GROWTH) || hitm.here.value < HITM || !hitm.grew() {
                 return Ok(None);
             }
             let row = Evidence::of("modified lines of others, per 1000", hitm.here.value, U::Count, HITM);

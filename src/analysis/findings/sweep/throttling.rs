@@ -7,7 +7,7 @@ use crate::analysis::text::percent;
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
-    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: CostKind::WaitReason, explains: &[], evaluate };
+    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: CostKind::Wait, explains: &[], evaluate };
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let throttled = match context.state(|run| known(run.split.throttled)) {

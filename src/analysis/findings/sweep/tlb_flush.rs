@@ -14,7 +14,7 @@ use crate::model::{Unit as U, Why};
 pub(super) const RULE: Rule = Rule {
     id: "tlb-shootdown",
     title: "TLB shootdown",
-    kind: CostKind::WaitReason,
+    kind: CostKind::Wait,
     explains: &[CodeClass::TlbFlush, CodeClass::Ipi],
     evaluate,
 };

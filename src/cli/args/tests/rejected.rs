@@ -179,18 +179,18 @@ fn a_wrong_range_of_time_is_named_with_its_flag() {
 #[test]
 fn a_wrong_width_of_a_sweep_shows_what_widths_look_like() {
     for (case, list, part) in [
-        ("no width", "0", "'0' is no width"),
-        ("a word", "many", "'many' is no width"),
-        ("a hole", "1,,2", "is no width"),
-        ("falling", "8-1", "'8-1' never reaches its end"),
-        ("a step of nothing", "1-8:0", "is no width"),
-        ("a factor of nothing", "1-8:x0", "is no width"),
-        ("a factor of one", "1-8:x1", "'1-8:x1' never reaches its end"),
-        ("a factor without a number", "1-8:x", "is no width"),
-        ("an open range", "1-", "is no width"),
-        ("a negative width", "-1", "is no width"),
-        ("beyond 32 bits", "4294967296", "is no width"),
-        ("more than anybody looks at", "1-100000", "more than 1000 widths"),
+        ("no width", "0", "invalid width '0'"),
+        ("a word", "many", "invalid width 'many'"),
+        ("a hole", "1,,2", "invalid width"),
+        ("falling", "8-1", "'8-1': it ends before it begins"),
+        ("a step of nothing", "1-8:0", "invalid width"),
+        ("a factor of nothing", "1-8:x0", "invalid width"),
+        ("a factor of one", "1-8:x1", "'1-8:x1': a factor of 1 never reaches its end"),
+        ("a factor without a number", "1-8:x", "invalid width"),
+        ("an open range", "1-", "invalid width"),
+        ("a negative width", "-1", "invalid width"),
+        ("beyond 32 bits", "4294967296", "invalid width"),
+        ("more than anybody looks at", "1-100000", "more than 1000"),
     ] {
         let message = error(&format!("sweep -p 1 --cpus={list}"));
         assert!(message.contains(part) && message.contains("--cpus <LIST>"), "{case}: {message}");
