@@ -121,7 +121,7 @@ proptest! {
         cuts.sort_unstable();
         let mut matcher = Matcher::new("ops ([0-9]+)", reads).unwrap();
         for pair in cuts.windows(2) {
-            matcher.take(Stream::Out, text[pair[0]..pair[1]].as_bytes(), Nanos(7));
+            matcher.take(Stream::Out, &text.as_bytes()[pair[0]..pair[1]], Nanos(7));
         }
         matcher.end(Stream::Out, Nanos(7));
         prop_assert_eq!(matcher.latest().map(|(_, Ops(total))| total), whole);

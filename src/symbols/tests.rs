@@ -12,9 +12,11 @@ use std::sync::{Arc, Mutex};
 
 const MODULE: ModuleId = ModuleId(0);
 
+type Shelved = Vec<(PathBuf, Vec<u8>)>;
+
 /// Files that exist only here, by path; a path that is not among them cannot be read.
 #[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Vec<(PathBuf, Vec<u8>)>>>);
+struct Shelf(Arc<Mutex<Shelved>>);
 
 impl Shelf {
     fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
@@ -134,7 +136,7 @@ proptest! {
         let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len())).collect();
         ends.sort_unstable();
         for end in ends.into_iter().chain([text.len()]) {
-            shelf.put(path, text[..end].as_bytes());
+            shelf.put(path, &text.as_bytes()[..end]);
             for at in (0x0ff0..0x1500).step_by(8) {
                 symbolizer.names(Some(MODULE), at);
             }
