@@ -66,3 +66,5 @@ pub(crate) use remainder::remainder;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

@@ -25,4 +25,7 @@ pub mod svg;
 pub mod text;
 pub mod watch;
 
+#[cfg(test)]
+mod tests;
+
 pub use gzip::gzip;

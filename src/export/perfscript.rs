@@ -36,8 +36,8 @@ pub fn write(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
 
 /// `redis-server    41/42    [001]`; a thread without a name gets the name perf would use, and a wait has no CPU.
 fn head(sampled: &Sampled<'_>, row: &Row) -> String {
-    let comm = sampled.comm(row.tid);
-    let comm = if comm.is_empty() { format!(":{}", row.tid) } else { unbroken(comm) };
+    let comm = unbroken(sampled.comm(row.tid));
+    let comm = if comm.is_empty() { format!(":{}", row.tid) } else { comm };
     let cpu = row.cpu.map_or(String::new(), |cpu| format!(" [{cpu:03}]"));
     format!("{comm} {:5}/{:<5}{cpu}", row.pid, row.tid)
 }

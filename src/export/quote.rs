@@ -3,20 +3,30 @@
 
 use crate::error::{Context, Result};
 use crate::view::escape::visible;
+use std::borrow::Cow;
 use std::io::Write;
 
 /// A text as a JSON string, quotes included.
 pub(super) fn quoted(text: &str) -> String {
-    // Text that is shown unchanged is written as it is; in any other text, all non-ASCII characters are escaped.
-    let plain = matches!(visible(text), std::borrow::Cow::Borrowed(_));
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
+    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", if is_inert(text) { escaped } else { in_ascii(&escaped) })
+}
+
+fn is_inert(text: &str) -> bool {
+    matches!(visible(text), Cow::Borrowed(_))
+}
+
+/// JSON in which no character acts on a terminal: text that is shown unchanged is kept as it is; in any other text, all
+/// characters but printable ASCII are escaped.
+pub(super) fn inert(json: &str) -> Cow<'_, str> {
+    if is_inert(json) { Cow::Borrowed(json) } else { Cow::Owned(in_ascii(json)) }
+}
+
+fn in_ascii(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
         match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
             ' '..='~' => out.push(c),
-            _ if plain => out.push(c),
             _ => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
                     out.push_str(&format!("\\u{unit:04x}"));
@@ -24,7 +34,6 @@ pub(super) fn quoted(text: &str) -> String {
             }
         }
     }
-    out.push('"');
     out
 }
 

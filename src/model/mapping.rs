@@ -39,7 +39,7 @@ impl TryFrom<String> for BuildId {
 
     fn try_from(hex: String) -> Result<Self, String> {
         let digits = hex.as_bytes();
-        if !digits.len().is_multiple_of(2) || !hex.is_ascii() {
+        if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
             return Err(format!("not a build-id: {hex:?}"));
         }
         (0..digits.len())

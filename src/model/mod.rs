@@ -25,6 +25,9 @@ mod target;
 mod task;
 mod unit;
 
+#[cfg(test)]
+mod tests;
+
 pub use baseline::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineStack, BaselineWindow};
 pub use choices::{CgroupChoice, MachineChoice, ProcessChoice};
 pub use counter::{CounterDef, CounterId, CounterReading, Scope};

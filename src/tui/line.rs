@@ -84,6 +84,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn press(line: &mut Line, keys: &str) {
         for key in keys.split(' ') {
@@ -119,6 +120,66 @@ mod tests {
             let mut line = Line::new(start);
             press(&mut line, keys);
             assert_eq!(line.text(), expected, "{start} {keys}");
+        }
+    }
+
+    /// What the cursor stands between, character by character.
+    fn both_sides(line: &Line) -> (Vec<char>, Vec<char>) {
+        let before = line.before_cursor();
+        (before.chars().collect(), line.text()[before.len()..].chars().collect())
+    }
+
+    fn any_key() -> impl Strategy<Value = KeyEvent> {
+        let plain = any::<char>().prop_map(|c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
+        let control = prop::sample::select(vec!['u', 'k', 'w', 'a', 'e', 'h', 'c', 'z'])
+            .prop_map(|c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
+        let moves = prop::sample::select(vec![
+            KeyCode::Left,
+            KeyCode::Right,
+            KeyCode::Home,
+            KeyCode::End,
+            KeyCode::Backspace,
+            KeyCode::Delete,
+            KeyCode::Tab,
+        ]);
+        prop_oneof![4 => plain, 2 => control, 4 => moves.prop_map(|code| KeyEvent::new(code, KeyModifiers::NONE))]
+    }
+
+    proptest! {
+        #[test]
+        fn any_keys_leave_a_line_whose_cursor_stands_between_two_characters(
+            start in "[a-z日größe ]{0,12}",
+            keys in prop::collection::vec(any_key(), 0..40),
+        ) {
+            let mut line = Line::new(&start);
+            for key in keys {
+                let (before, after) = both_sides(&line);
+                let edited = line.edit(key);
+                prop_assert!(line.text().chars().all(|c| !c.is_control()), "{:?}", line.text());
+                let now = both_sides(&line);
+                let control = key.modifiers.contains(KeyModifiers::CONTROL);
+                let whole: Vec<char> = [before.clone(), after.clone()].concat();
+                match key.code {
+                    KeyCode::Char(c) if !control && !c.is_control() => {
+                        prop_assert_eq!(now, ([before, vec![c]].concat(), after));
+                    }
+                    KeyCode::Backspace => {
+                        prop_assert_eq!(now, (before[..before.len().saturating_sub(1)].to_vec(), after));
+                    }
+                    KeyCode::Delete => prop_assert_eq!(now, (before, after[1.min(after.len())..].to_vec())),
+                    KeyCode::Left | KeyCode::Right | KeyCode::Home | KeyCode::End => {
+                        let steps = match key.code {
+                            KeyCode::Left => before.len().saturating_sub(1),
+                            KeyCode::Right => (before.len() + 1).min(whole.len()),
+                            KeyCode::Home => 0,
+                            _ => whole.len(),
+                        };
+                        prop_assert_eq!(now, (whole[..steps].to_vec(), whole[steps..].to_vec()));
+                    }
+                    KeyCode::Tab => prop_assert!(!edited && now == (before, after)),
+                    _ => prop_assert!(now.1 == after || now.1.is_empty() || [now.0, now.1].concat() == whole),
+                }
+            }
         }
     }
 

@@ -84,6 +84,7 @@ fn picture(c: char) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn what_would_act_hide_or_reorder_is_made_visible() {
@@ -121,6 +122,21 @@ mod tests {
         }
     }
 
-    #[test]
-    fn bytes_that_are_no_text_show_as_numbers() {}
+    proptest! {
+        #[test]
+        fn any_text_shows_as_inert_text_of_its_own(text in ".{0,40}", other in ".{0,40}") {
+            let shown = visible(&text).into_owned();
+            prop_assert_eq!(visible(&shown), shown.as_str());
+            prop_assert!(shown.chars().all(|c| !c.is_control()), "{shown:?}");
+            prop_assert_eq!(text.is_empty(), shown.is_empty());
+            // A line break cannot be made by joining what is inert.
+            let joined = format!("{shown} {}", visible(&other));
+            prop_assert_eq!(joined.lines().count(), usize::from(!joined.is_empty()));
+        }
+
+        #[test]
+        fn text_without_escapes_is_not_copied(text in "[ -~äöüéß名前]{0,40}") {
+            prop_assert!(matches!(visible(&text), Cow::Borrowed(_)));
+        }
+    }
 }

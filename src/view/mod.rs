@@ -26,5 +26,8 @@ pub mod sweep;
 pub(crate) mod threads;
 pub(crate) mod watch;
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, Label, TimeRange, WindowMetrics};
 pub use measured::Measured;

@@ -30,12 +30,19 @@ pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_string() } else { "-".to_string() };
     }
+    // All digits of a number that no measurement reaches would fit nowhere.
+    if value.abs() >= 1e18 {
+        return format!("{value:.2e}");
+    }
+    if value.abs() < 1e-12 {
+        return "0.000000000".to_string();
+    }
     // Round first: 9.996 has one digit before the point, but prints as 10.0.
     let magnitude = |value: f64| value.abs().log10().floor() as i32;
     let scale = 10_f64.powi(2 - magnitude(value));
     let rounded = (value * scale).round() / scale;
     let decimals = (2 - magnitude(rounded)).clamp(0, 9) as usize;
-    if decimals == 0 { thousands(rounded.abs() as u64, rounded < 0.0) } else { format!("{rounded:.decimals$}") }
+    if decimals == 0 { thousands(rounded.abs().round() as u64, rounded < 0.0) } else { format!("{rounded:.decimals$}") }
 }
 
 /// All digits of a count, with thousands separators: `9,970`.
@@ -125,9 +132,15 @@ mod tests {
             (123.4, "123"),
             (12_345.0, "12,300"),
             (999_999.0, "1,000,000"),
+            (522_462_134_390.6, "522,000,000,000"),
             (-0.5, "-0.500"),
             (f64::NAN, "-"),
             (1e-30, "0.000000000"),
+            (-1e-30, "0.000000000"),
+            (f64::MIN_POSITIVE / 4.0, "0.000000000"),
+            (1e300, "1.00e300"),
+            (-1.7e308, "-1.70e308"),
+            (f64::NEG_INFINITY, "-"),
         ] {
             assert_eq!(three_digits(value), expected);
         }

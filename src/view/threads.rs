@@ -239,7 +239,8 @@ impl CpuShares {
         let who = selection.who(&context.tasks);
         let samples = profile.samples.iter();
         for sample in samples.filter(|s| s.event == event && selection.time.contains(s.at) && who.has(s.tid)) {
-            *shares_of_cpus.by_cpu.entry(sample.cpu).or_default() += sample.weight;
+            let weight = shares_of_cpus.by_cpu.entry(sample.cpu).or_default();
+            *weight = weight.saturating_add(sample.weight);
             shares_of_cpus.last.insert(sample.tid, sample.cpu);
             shares_of_cpus.total = shares_of_cpus.total.saturating_add(sample.weight);
         }

@@ -1,5 +1,5 @@
 //! The report for programs: JSON as `assets/schema/report.schema.json` describes it.
-//! Numbers are not rounded, and names are exactly as the target has them.
+//! Numbers are not rounded, and names read back exactly as the target has them.
 
 mod health;
 mod point;
@@ -8,6 +8,7 @@ mod sweep;
 pub use health::{HEALTH_SCHEMA, health};
 pub use sweep::{SWEEP_SCHEMA, SWEEP_SCHEMA_VERSION, sweep};
 
+use super::quote::inert;
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::report::Report;
 use serde::Serialize;
@@ -25,8 +26,13 @@ pub fn report(report: &Report) -> Result<Vec<u8>> {
 
 /// A document as indented JSON with a newline at its end; `name` appears in the error.
 pub(super) fn indented(document: &impl Serialize, name: &str) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(document)
+    let text = serde_json::to_string_pretty(document)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot write the {name} as JSON: {error}")))?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    // A string never contains a line break, so each line is escaped on its own.
+    let mut out = String::with_capacity(text.len() + 1);
+    for line in text.lines() {
+        out.push_str(&inert(line));
+        out.push('\n');
+    }
+    Ok(out.into_bytes())
 }

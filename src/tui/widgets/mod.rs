@@ -35,6 +35,8 @@ pub fn put_line(buf: &mut Buffer, area: Rect, x: u16, text: &str, style: Style) 
     if area.height == 0 || x >= area.right() {
         return x;
     }
+    // Text that ends at the right may be wider than the area.
+    let x = x.max(area.left());
     let room = usize::from(area.right() - x);
     buf.set_stringn(x, area.y, text, room, style).0
 }

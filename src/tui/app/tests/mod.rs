@@ -13,6 +13,7 @@ use crate::view::query::{CompareWith, TimeSelector, ViewRequest};
 use crate::view::snapshot::Snapshot;
 use ratatui::crossterm::event::Event;
 
+mod any_input;
 mod comparison;
 mod sweep;
 

@@ -1,0 +1,7 @@
+//! What must hold of every recording, checked on recordings that nobody wrote by hand.
+
+mod comparisons;
+mod counters;
+mod identities;
+mod invariance;
+mod recordings;

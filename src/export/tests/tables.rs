@@ -1,0 +1,69 @@
+//! Tables for spreadsheets and databases: a row per sample, and the report's main table.
+
+use super::*;
+use crate::analysis::{GroupBy, SortBy};
+use crate::export;
+use crate::view::report::{Report, ReportOptions};
+use crate::view::tests::odd::{hostile, hostile_names, odd_profiles};
+
+#[test]
+fn a_row_per_sample_keeps_its_cells_and_weights_whatever_the_names_are() {
+    for (case, profile) in odd_profiles() {
+        for (selection, column) in both().into_iter().zip(["weight", "blocked_ns"]) {
+            let Some(bytes) = written(&profile, &selection, |sampled, out| export::rows::csv(sampled, out)) else {
+                continue;
+            };
+            let rows = assert_csv(&String::from_utf8(bytes).unwrap(), case);
+            let sampled = Sampled::of(&profile, selection.clone(), false).unwrap();
+            assert_eq!(rows.len(), sampled.rows().count() + 1, "{case}");
+            let at = rows[0].iter().position(|name| name == column).unwrap_or_else(|| panic!("{case}: {:?}", rows[0]));
+            for (row, expected) in rows[1..].iter().zip(sampled.rows()) {
+                assert_eq!(row[at].parse(), Ok(expected.weight), "{case}: {row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_per_sample_shows_each_name_in_full() {
+    let profile = hostile_names();
+    let bytes = written(&profile, &Selection::default(), |sampled, out| export::rows::csv(sampled, out)).unwrap();
+    let rows = assert_csv(&String::from_utf8(bytes).unwrap(), "rows");
+    let column = |name: &str| rows[0].iter().position(|head| head == name).unwrap();
+    for (what, at) in [("function", column("function")), ("thread", column("thread")), ("module", column("module"))] {
+        for name in hostile() {
+            let shown = visible(&name).into_owned();
+            let has = |row: &Vec<String>| row[at] == shown || row[at].strip_prefix('\'') == Some(&shown);
+            // A nameless function is shown by its address.
+            assert!(name.trim().is_empty() || rows[1..].iter().any(has), "{what}: {shown:.60}");
+        }
+    }
+}
+
+#[test]
+fn the_csv_report_has_a_row_per_function_and_its_shares_sum_to_one() {
+    // Sums of numbers that are too large stay at the largest number.
+    for (case, profile) in odd_profiles().into_iter().filter(|(case, _)| *case != "numbers too large") {
+        for by in [GroupBy::Function, GroupBy::Module, GroupBy::Thread, GroupBy::Process] {
+            let options = ReportOptions { by, sort: SortBy::Name, limit: 0, ..ReportOptions::default() };
+            let report = Report::build(&profile, &options).unwrap();
+            let rows = assert_csv(&String::from_utf8(export::csv::report(&report)).unwrap(), case);
+            let expected = report.groups.as_ref().map_or(report.functions.len(), |groups| groups.rows.len());
+            assert_eq!(rows.len(), expected + 1, "{case}");
+            let at = rows[0].iter().position(|name| name == "self_share").unwrap();
+            let sum: f64 = rows[1..].iter().map(|row| row[at].parse::<f64>().unwrap()).sum();
+            assert!(rows.len() == 1 || (sum - 1.0).abs() < 1e-6, "{case}: shares of {sum} by {by:?}");
+        }
+    }
+}
+
+#[test]
+fn the_reader_of_these_tests_finds_broken_tables() {
+    assert_eq!(csv_rows("a,\"b \"\"c\"\", d\"\r\n,\r\n"), [vec!["a", "b \"c\", d"], vec!["", ""]]);
+    for broken in ["a,b", "a\nb\r\n", "\"a\r\n", "a\"b\"\r\n", "\"a\"b\r\n"] {
+        assert!(std::panic::catch_unwind(|| csv_rows(broken)).is_err(), "{broken}");
+    }
+    for formula in ["=1\r\n", "a,@x\r\n", "\" -x\"\r\n"] {
+        assert!(std::panic::catch_unwind(|| assert_csv(formula, "a formula")).is_err(), "{formula}");
+    }
+}

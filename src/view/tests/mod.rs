@@ -1,0 +1,6 @@
+//! Profiles at the edges of what a recording can hold, and what every view and format makes of them: no panic, no zero
+//! for an unknown value, no number that is none.
+
+mod edges;
+mod numbers;
+pub(crate) mod odd;
