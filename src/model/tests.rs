@@ -31,7 +31,7 @@ fn target() -> impl Strategy<Value = Target> {
 }
 
 fn ops() -> impl Strategy<Value = OpsSpec> {
-    let reads = prop::sample::select(vec![Reads::Total, Reads::Sum, Reads::Rate]);
+    let reads = prop::sample::select(vec![NumberKind::Total, NumberKind::Sum, NumberKind::Rate]);
     prop_oneof![
         (text(), reads).prop_map(|(pattern, reads)| OpsSpec::Output { pattern, reads }),
         (text(), text()).prop_map(|(binary, symbol)| OpsSpec::Uprobe { binary: binary.into(), symbol }),

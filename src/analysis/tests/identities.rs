@@ -2,8 +2,8 @@
 
 use super::recordings::{any_recording, cases, profile};
 use crate::analysis::{
-    Axis, Butterfly, Counters, GroupBy, Names, ProfileTree, Rank, Ranking, Selection, SortBy, Step, Tasks, TimeRange,
-    Who, blocked_paths, observations, off_cpu_totals, processes, rank, summary, threads, waits_by_thread,
+    Axis, BranchKind, Butterfly, Counters, GroupBy, Names, ProfileTree, Rank, Ranking, Selection, SortBy, Tasks,
+    TimeRange, Who, blocked_paths, observations, off_cpu_totals, processes, rank, summary, threads, waits_by_thread,
 };
 use crate::model::TaskState;
 use crate::model::profile::Profile;
@@ -148,7 +148,7 @@ proptest! {
                     let fits = |(at, sum): (usize, &u64)| *sum <= wing[at].weight;
                     prop_assert!(below.iter().enumerate().all(fits), "{}: callees: {}", &row.name, is_callees);
                 }
-                let of_own = around.callees.iter().filter(|branch| branch.parent.is_none() && branch.step == Step::Own);
+                let of_own = around.callees.iter().filter(|branch| branch.parent.is_none() && branch.kind == BranchKind::Own);
                 let of_own: u64 = of_own.map(|branch| branch.weight).sum();
                 prop_assert!(of_own <= row.self_weight, "{}: recursion ends in own code as well", &row.name);
                 let lines: u64 = around.lines.iter().map(|line| line.self_weight).sum();

@@ -1,7 +1,7 @@
 //! What must not matter: the order in which samples arrived, the numbers of stacks, the unit of weights.
 
 use super::recordings::{Taken, any_recording, cases, profile};
-use crate::analysis::{Butterfly, GroupBy, Names, ProfileTree, Ranking, Selection, SortBy, Step, Tasks, rank};
+use crate::analysis::{BranchKind, Butterfly, GroupBy, Names, ProfileTree, Ranking, Selection, SortBy, Tasks, rank};
 use crate::model::profile::Profile;
 use proptest::prelude::*;
 
@@ -27,8 +27,8 @@ fn wings(profile: &Profile, function: (&str, &str)) -> Vec<(Vec<String>, u64, u6
             let mut path = vec![];
             let mut next = Some(branch);
             while let Some(at) = next {
-                path.push(match at.step {
-                    Step::Function(id) => names.functions[id as usize].name.clone(),
+                path.push(match at.kind {
+                    BranchKind::Function(id) => names.functions[id as usize].name.clone(),
                     other => format!("{other:?}"),
                 });
                 next = at.parent.map(|parent| &wing[parent as usize]);

@@ -328,7 +328,7 @@ proptest! {
                 running.send(msg(step));
                 running.draw();
             }
-            prop_assert!(running.can_be_quit(), "{:?} {:?}", running.app.stage, running.app.overlay);
+            prop_assert!(running.can_be_quit(), "{:?} {:?}", running.app.phase, running.app.overlay);
         }
     }
 }
@@ -444,6 +444,6 @@ fn a_snapshot_that_arrives_after_the_session_was_closed_changes_nothing_on_the_p
     let before = screen(&running.app, 100, 30);
     running.send(Msg::Seen(Box::new(sources[0].snapshot(query.clone()))));
     assert_eq!(screen(&running.app, 100, 30), before);
-    assert_eq!(running.app.stage, Stage::Picking);
+    assert_eq!(running.app.phase, SessionPhase::Picking);
     assert!(running.can_be_quit());
 }
