@@ -181,7 +181,7 @@ fn a_differential_flame_graph_is_xml_with_one_script_and_every_name() {
 #[test]
 fn a_sweep_in_every_format_holds_no_character_that_acts() {
     for machine in [Machine::Clock, Machine::Counters] {
-        let report = SweepReport::of(&fixture::meta(machine), &fixture::scaling(machine));
+        let report = SweepReport::of(&fixture::meta(machine), &fixture::analysis(machine));
         let page = String::from_utf8(html::sweep(&report).unwrap()).unwrap();
         assert_inert(&page, "the page of a sweep");
         let found = elements(&page);

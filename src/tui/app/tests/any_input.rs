@@ -16,7 +16,7 @@ use crate::view::picker::{CgroupChoice, MachineChoice, ProcessChoice, RecordingC
 use crate::view::query::{Bounds, Query};
 use crate::view::snapshot::{SessionBaseline, snapshot_of_comparison, snapshot_of_profile, snapshot_of_sweep};
 use crate::view::sweep::fixture::{self, Machine};
-use crate::view::sweep::{ScalingView, difference};
+use crate::view::sweep::{SweepView, difference};
 use proptest::prelude::*;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::crossterm::event::{
@@ -63,7 +63,7 @@ fn recorded() -> Profile {
 /// Where snapshots come from.
 enum Source {
     Profile(Box<Profile>, Box<(Baseline, BaselineComparisonView)>),
-    Sweep(Box<ScalingView>),
+    Sweep(Box<SweepView>),
     Comparison(Arc<DiffView>),
 }
 
@@ -72,7 +72,7 @@ impl Source {
         let mut twice = costlier();
         let other = twice.comparisons[0].clone();
         twice.comparisons.push(other);
-        let swept = ScalingView::of(&fixture::meta(Machine::Clock), &fixture::scaling(Machine::Clock), None);
+        let swept = SweepView::of(&fixture::meta(Machine::Clock), &fixture::analysis(Machine::Clock), None);
         let (profile, baseline) = (recorded(), baseline(&[40]));
         let against = BaselineComparisonView::build(&profile, &baseline);
         [
@@ -90,7 +90,7 @@ impl Source {
                 snapshot_of_profile(profile, Some(profile), Some(baseline), bounds, true, query)
             }
             Source::Sweep(view) => {
-                let points = fixture::scaling(Machine::Clock).points;
+                let points = fixture::analysis(Machine::Clock).points;
                 snapshot_of_sweep(view.as_ref().clone(), query, |n, axis| {
                     difference(&points[0], points.iter().find(|point| point.n == n)?, axis)
                 })
