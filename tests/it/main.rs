@@ -3,7 +3,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stderr,
-    clippy::print_stdout,
     reason = "a failed unwrap is a failed test, and a skipped test says why"
 )]
 

@@ -1,6 +1,7 @@
 //! How a program scales: runs at several widths, the law they follow, where each lost core went and which code lost it.
 //! `sweep` supplies the runs.
 
+mod analyze;
 mod cost;
 mod estimate;
 mod hot_path;
@@ -13,7 +14,6 @@ mod run;
 mod speedup;
 mod split;
 mod stack;
-mod sweep;
 #[cfg(test)]
 mod testing;
 mod types;

@@ -59,8 +59,8 @@ fn a_file_says_its_size_and_its_ending_says_the_format_and_whether_to_compress()
 fn what_cannot_be_exported_is_refused_with_what_to_do() {
     let dir = Dir::new();
     for (flags, message) in [
-        ("", "which format?"),
-        ("-o run.json", "names no format"),
+        ("", "neither --format nor a file is given"),
+        ("-o run.json", "no format has this ending"),
         ("--format csv --event cycles --off-cpu", "cannot be used with"),
         ("-o run.csv --thread nobody", "no thread of the recording is selected"),
     ] {
@@ -77,7 +77,7 @@ fn bytes_that_are_no_text_never_reach_a_terminal() {
         let mut command = dir.command(IRONLAW, &["export", &recording(), "--format", format]);
         let mut pty = Pty::start(&mut command, (100, 30));
         assert_eq!(pty.ends(), End::Code(if refused { 2 } else { 0 }), "{format}");
-        assert_eq!(pty.text().contains("cannot be printed on a terminal"), refused, "{}", pty.text());
+        assert_eq!(pty.text().contains("to a terminal: it is binary"), refused, "{}", pty.text());
     }
 }
 

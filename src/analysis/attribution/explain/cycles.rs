@@ -63,7 +63,7 @@ fn of_cycles(moved: &QuantityDeviation, cpi: &QuantityDeviation, whole: Option<f
     whole.map(|whole| whole * (grown / (cpi.now - cpi.expected)).clamp(0.0, 1.0))
 }
 
-fn more_cycles<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a QuantityDeviation> {
+fn more_cycles(pool: &PooledWindows, id: MetricId) -> Option<&QuantityDeviation> {
     pool.grown(id).filter(|moved| moved.now - moved.expected >= CYCLES)
 }
 
@@ -87,7 +87,7 @@ fn page_walks(pool: &PooledWindows, cpi: &QuantityDeviation, whole: Option<f64>)
     })
 }
 
-fn more_misses<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a QuantityDeviation> {
+fn more_misses(pool: &PooledWindows, id: MetricId) -> Option<&QuantityDeviation> {
     pool.grown(id).filter(|moved| moved.now >= MISSES * moved.expected)
 }
 

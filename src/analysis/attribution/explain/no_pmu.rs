@@ -32,7 +32,7 @@ pub(super) fn evidence(pool: &PooledWindows, share: f64) -> Vec<Evidence> {
     if probes.is_empty() { vec![other(pool, cost, share)] } else { probes }
 }
 
-fn slower<'a>(pool: &'a PooledWindows, id: MetricId) -> Option<&'a QuantityDeviation> {
+fn slower(pool: &PooledWindows, id: MetricId) -> Option<&QuantityDeviation> {
     pool.grown(id).filter(|moved| moved.now >= (1.0 + SLOWER) * moved.expected)
 }
 
