@@ -393,11 +393,13 @@ fn a_comparison_is_looked_through_at_any_size_and_its_gate_still_counts() {
     pty.resize(20, 5);
     pty.wait_for("ironlaw needs");
     pty.resize(100, 30);
+    // A key that arrives in the same wake-up as the resize would be read with the next key only.
+    pty.wait_for("per CPU second: base");
     pty.press("3");
     pty.wait_for("changed beyond chance");
     pty.press("q");
     // Single runs show no limit to be exceeded.
     assert_eq!(pty.ends(), End::Code(4));
     pty.assert_restored();
-    assert!(pty.text().contains("cannot be decided"), "{}", pty.text());
+    assert!(pty.text().contains("undecided"), "{}", pty.text());
 }
