@@ -114,7 +114,7 @@ impl Assessor {
         }
     }
 
-    /// Sets where CPU time went during the slowdown, as found by [`super::shift`]. The caller holds the samples and
+    /// Sets where CPU time went during the slowdown, as found by `function_shift`. The caller holds the samples and
     /// computes it.
     pub fn set_function_shift(&mut self, shift: Option<FunctionShift>) {
         self.shift = shift;
