@@ -66,6 +66,41 @@ fn cells(line: &str) -> usize {
     cells
 }
 
+/// The text outside of code spans. A span ends with as many backticks as it began with, so that it can hold fewer.
+fn without_code(line: &str) -> String {
+    let run = |text: &str| text.bytes().take_while(|byte| *byte == b'`').count();
+    let (mut outside, mut rest) = (String::new(), line);
+    while let Some(start) = rest.find('`') {
+        outside.push_str(&rest[..start]);
+        let length = run(&rest[start..]);
+        rest = &rest[start + length..];
+        let mut at = 0;
+        let closed = loop {
+            let Some(next) = rest[at..].find('`') else { break None };
+            let found = run(&rest[at + next..]);
+            at += next + found;
+            if found == length {
+                break Some(at);
+            }
+        };
+        rest = closed.map_or(rest, |end| &rest[end..]);
+    }
+    outside + rest
+}
+
+#[test]
+fn text_outside_of_code_spans_is_seen() {
+    for (line, outside) in [
+        ("| `a` | b |", "|  | b |"),
+        ("`` ` `` < `<script>`", " < "),
+        ("`` ` `` <script>", " <script>"),
+        ("`open <script>", "open <script>"),
+        ("no code", "no code"),
+    ] {
+        assert_eq!(without_code(line), outside, "{line}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -120,8 +155,7 @@ proptest! {
             }
             let expected = *head.get_or_insert(cells(line));
             prop_assert_eq!(cells(line), expected, "{}", line);
-            let outside_code = line.split('`').step_by(2).any(|text| text.contains("<script"));
-            prop_assert!(!outside_code, "{}", line);
+            prop_assert!(!without_code(line).contains("<script"), "{}", line);
         }
     }
 
