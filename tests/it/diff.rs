@@ -56,7 +56,7 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
     let open = gate("dearer.ironlaw", &[]);
     assert_eq!(open.code, Some(4), "{}{}", open.out, open.err);
     assert!(
-        open.out.contains("**undecided**") && open.err.contains("cannot be decided: one run a side"),
+        open.out.contains("**undecided**") && open.err.contains("undecided: one run a side"),
         "{}",
         open.err
     );
