@@ -55,11 +55,7 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
     assert_eq!(passed.code, Some(0), "{}{}", passed.out, passed.err);
     let open = gate("dearer.ironlaw", &[]);
     assert_eq!(open.code, Some(4), "{}{}", open.out, open.err);
-    assert!(
-        open.out.contains("**undecided**") && open.err.contains("undecided: one run a side"),
-        "{}",
-        open.err
-    );
+    assert!(open.out.contains("**undecided**") && open.err.contains("undecided: one run a side"), "{}", open.err);
 }
 
 #[test]
