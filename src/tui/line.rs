@@ -72,7 +72,7 @@ impl Line {
 
     fn word_start(&self) -> usize {
         let before = self.before_cursor().trim_end();
-        before.rfind(char::is_whitespace).map_or(0, |at| at + 1)
+        before.char_indices().rfind(|(_, c)| c.is_whitespace()).map_or(0, |(at, c)| at + c.len_utf8())
     }
 
     fn remove_back_to(&mut self, from: usize) {
@@ -113,6 +113,7 @@ mod tests {
             ("ab", "C-a Del Del Del C-e z", "z"),
             ("one two", "C-w x", "one x"),
             ("one two ", "C-w C-w C-w", ""),
+            ("one\u{3000}two", "C-w", "one\u{3000}"),
             ("one", "Left C-u", "e"),
             ("one", "Left C-k", "on"),
             ("日本", "Left BS", "本"),
