@@ -88,7 +88,7 @@ impl Window {
 }
 
 fn wrong(text: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("'{text}' is no time range"))
+    Error::new(ErrorKind::Usage, format!("invalid time range '{text}'"))
         .hint("Write FROM-TO or FROM+LENGTH, e.g. 1s-10s, 1s+9s or 1.5s-.")
 }
 

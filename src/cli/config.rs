@@ -274,7 +274,7 @@ mod tests {
             ("theme =", "line 1: ", "ironlaw config"),
             ("mouse = true\nhistory_mib = 0", "line 2: history_mib = 0 is out of range", "1 to"),
             ("mouse = true\ninterval_ms = -5", "line 2: ", "ironlaw config"),
-            ("[keys]\nmark = 'x'\npuase = 'x'", "line 3: there is no action 'puase'", "pause"),
+            ("[keys]\nmark = 'x'\npuase = 'x'", "line 3: unknown action 'puase'", "pause"),
             ("[keys]\npause = 'm'\n\nmark = ['m']", "line 4: the key m is given to both", "another key"),
             ("[keys]\npause = 5", "line 2: a key, or several", "ironlaw config"),
             ("[keys]\nquit = []", "line 2: no key is left to quit with", "quit ="),

@@ -55,7 +55,7 @@ pub(super) fn plans(cores: &[CoreType], wanted: &Wanted) -> Vec<HardwarePlan> {
 pub(super) fn other(id: &str, table: &Table) -> Result<CoreType> {
     let uarch = table.by_id(id).ok_or_else(|| {
         let known: Vec<&str> = table.uarchs.iter().map(|uarch| uarch.id.as_str()).collect();
-        Error::new(ErrorKind::Usage, format!("there is no microarchitecture '{id}'"))
+        Error::new(ErrorKind::Usage, format!("unknown microarchitecture '{id}'"))
             .hint(format!("Known are: {}.", known.join(", ")))
     })?;
     Ok(pmu::assumed(&Machine::default(), uarch))

@@ -51,7 +51,7 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         ReportFormat::Csv => csv::report(&report),
         ReportFormat::Markdown => markdown::report(&report),
         ReportFormat::Html => {
-            return Err(Error::new(ErrorKind::Usage, "there is no page of a recording, only of a sweep")
+            return Err(Error::new(ErrorKind::Usage, "cannot write a page of a recording: only a sweep has one")
                 .hint("Choose text, json, csv or md; `ironlaw flamegraph` draws the recording."));
         }
     };

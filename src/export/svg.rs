@@ -98,7 +98,7 @@ fn lines(flame: &FlameGraph, divisor: u64) -> Vec<String> {
 fn palette(name: &str) -> Result<Palette> {
     name.parse().map_err(|_| {
         let known = Palette::VARIANTS.join(", ");
-        Error::new(ErrorKind::Usage, format!("there is no palette '{name}'"))
+        Error::new(ErrorKind::Usage, format!("unknown palette '{name}'"))
             .hint(format!("Choose {OWN_PALETTE}, {known}."))
     })
 }

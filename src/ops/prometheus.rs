@@ -58,7 +58,7 @@ fn may_be(line: &str, metric: &str) -> bool {
 
 fn no_such_metric(text: &str, metric: &str) -> Error {
     let names: Vec<_> = lines(text).filter_map(series).map(|series| series.name).collect();
-    let error = Error::new(ErrorKind::NotFound, format!("there is no metric '{metric}'"));
+    let error = Error::new(ErrorKind::NotFound, format!("unknown metric '{metric}'"));
     let similar = near(metric, names.iter().map(String::as_str));
     if !similar.is_empty() {
         return error.hint(format!("There are: {}.", similar.join(", ")));
@@ -175,13 +175,13 @@ negative -4
     #[test]
     fn what_is_not_there_is_named_with_what_is() {
         for (metric, labels, message, hint) in [
-            ("http_request_total", vec![], "no metric 'http_request_total'", "http_requests_total"),
+            ("http_request_total", vec![], "unknown metric 'http_request_total'", "http_requests_total"),
             ("http_requests_total", vec![label("method", "PUT")], "bears method=\"PUT\"", "{method=\"GET\",path="),
-            ("xyzzy", vec![], "no metric 'xyzzy'", "none is like it"),
+            ("xyzzy", vec![], "unknown metric 'xyzzy'", "none is like it"),
             ("nan", vec![], "no value that is a count", ""),
             ("inf", vec![], "no value that is a count", ""),
             ("negative", vec![], "no value that is a count", ""),
-            ("broken", vec![], "no metric 'broken'", ""),
+            ("broken", vec![], "unknown metric 'broken'", ""),
         ] {
             let error = counters(PAGE, metric, &labels).unwrap_err();
             assert!(error.to_string().contains(message), "{metric}: {error}");

@@ -27,7 +27,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![Evidence::of("migrations per CPU second", rate, U::PerSecond, MIGRATIONS)],
         confidence: Confidence::Low,
         place: None,
-        refuted_by: "the program is no faster when bound to fixed CPUs (taskset)",
+        refuted_by: "binding the program to fixed CPUs (taskset) does not make it faster",
         next_step: "Try binding the threads (taskset, numactl): if that helps, fewer wake-ups or fewer threads do too."
             .to_string(),
     }))

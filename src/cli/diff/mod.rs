@@ -42,7 +42,7 @@ fn check(args: &DiffArgs) -> Result<()> {
     if args.expect.is_empty()
         && let Some(gate) = args.fail_if.iter().find(|gate| gate.is_of_expectations())
     {
-        return Err(Error::new(ErrorKind::Usage, format!("invalid --fail-if {}: there is no expectation", gate.text))
+        return Err(Error::new(ErrorKind::Usage, format!("invalid --fail-if {}: no expectation is given", gate.text))
             .hint("Add one, e.g. --expect 'cpi down'."));
     }
     Ok(())

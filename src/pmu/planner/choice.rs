@@ -138,7 +138,7 @@ fn more_informative(a: Unavailable, b: Unavailable) -> Unavailable {
 fn reason(why: Option<Unavailable>, uarch: &Uarch, capacity: &Capacity) -> String {
     let name = if uarch.name.is_empty() { "a CPU of no known kind" } else { &uarch.name };
     match why {
-        None => format!("there is no formula for {name}"),
+        None => format!("no formula computes {name}"),
         Some(Unavailable::MissingEvents(_, missing)) => {
             let list = missing.iter().map(|role| format!("'{role}'")).collect::<Vec<_>>().join(", ");
             format!("{name} has no event for {list}")

@@ -103,12 +103,12 @@ fn unknown(name: &str) -> Error {
     let near = known.iter().map(|known| (strsim::levenshtein(name, known), *known)).min();
     let likely = near.filter(|(far, _)| *far <= 2.max(name.len() / 3) && *far < name.len());
     let guess = likely.map_or(String::new(), |(_, known)| format!("Did you mean '{known}'? "));
-    Error::new(ErrorKind::Usage, format!("there is no action '{name}'"))
+    Error::new(ErrorKind::Usage, format!("unknown action '{name}'"))
         .hint(format!("{guess}Known are: {}.", known.join(", ")))
 }
 
 fn no_key(action: &str, key: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("'{key}' for {action} is no key"))
+    Error::new(ErrorKind::Usage, format!("invalid key '{key}' for {action}"))
         .hint("Write a character, or Ctrl-u, Alt-x, Space, Enter, Tab, Esc, Up, PageDown, F1 ...")
 }
 
@@ -183,9 +183,9 @@ mod tests {
     fn wrong_changes_are_named() {
         let key = |key: &str| vec![key.to_string()];
         for (changes, expected) in [
-            (vec![("puase", key("x"))], "there is no action 'puase'"),
-            (vec![("pause", key("Ctrl-Foo"))], "'Ctrl-Foo' for pause is no key"),
-            (vec![("pause", key("Ctrl-i"))], "'Ctrl-i' for pause is no key"),
+            (vec![("puase", key("x"))], "unknown action 'puase'"),
+            (vec![("pause", key("Ctrl-Foo"))], "invalid key 'Ctrl-Foo' for pause"),
+            (vec![("pause", key("Ctrl-i"))], "invalid key 'Ctrl-i' for pause"),
             (vec![("pause", key("x")), ("mark", key("x"))], "the key x is given to both pause and mark"),
             (vec![("quit", vec![])], "no key is left to quit with"),
             (vec![("pause", key("q")), ("mark", key("Ctrl-c"))], "no key is left to quit with"),

@@ -49,10 +49,10 @@ fn flame(compared: &Compared, axis: Axis) -> Result<Body> {
     let cost = if axis == Axis::OffCpu { CostAxis::Blocked } else { CostAxis::Cpu };
     let Some(found) = compared.one() else { return Err(Error::new(ErrorKind::NotFound, "nothing is compared")) };
     let lacking = || match (found.code_missing, cost) {
-        (Some(why), _) => Error::new(ErrorKind::NotFound, format!("there is no difference to draw: {why}")),
+        (Some(why), _) => Error::new(ErrorKind::NotFound, format!("no difference to draw: {why}")),
         (None, CostAxis::Blocked) => Error::new(ErrorKind::NotFound, "time off the CPU is not on both sides")
             .hint("Record both with --off-cpu; it has no share of the samples on a CPU."),
-        (None, CostAxis::Cpu) => Error::new(ErrorKind::NotFound, "there is no difference to draw"),
+        (None, CostAxis::Cpu) => Error::new(ErrorKind::NotFound, "no difference to draw"),
     };
     let graph = found.flame_graph(cost).cloned();
     graph.map(|difference| Body::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)

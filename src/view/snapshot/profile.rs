@@ -59,14 +59,16 @@ fn body(context: &ViewContext<'_>, request: &ViewRequest, baseline: Option<&Base
         ViewRequest::Counters => Body::Counters(CountersView::of(context)),
         ViewRequest::Findings => Body::Findings(FindingsView::of(context)),
         ViewRequest::Baseline => Body::Baseline(None),
-        ViewRequest::Scaling => return Err(Error::new(ErrorKind::Unsupported, "one recording is no sweep")),
-        ViewRequest::Comparison(_) => return Err(Error::new(ErrorKind::Unsupported, "one recording is no comparison")),
+        ViewRequest::Scaling => return Err(Error::new(ErrorKind::Unsupported, "a single recording has no sweep view")),
+        ViewRequest::Comparison(_) => {
+            return Err(Error::new(ErrorKind::Unsupported, "a single recording has no comparison view"));
+        }
     })
 }
 
 fn against_usual(context: &ViewContext<'_>, baseline: Option<&Baseline>) -> Result<FlameTree> {
     let Some(baseline) = baseline else {
-        return Err(Error::new(ErrorKind::NotFound, "the session is held against no baseline")
+        return Err(Error::new(ErrorKind::NotFound, "the session has no baseline")
             .hint("Give one: --baseline NAME.baseline; `ironlaw baseline build` makes it."));
     };
     Ok(baseline::difference(context, baseline)?.map(FlameTree::of_difference).unwrap_or_default())

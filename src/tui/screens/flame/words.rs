@@ -36,7 +36,7 @@ fn against_usual(usual: BaselineTerms, base: &str, here: &str) -> String {
         format!("share of CPU time{of}, now against usual over all loads (operations unknown)")
     };
     if part {
-        text += "; only growth is told, the baseline is of all";
+        text += "; shows only growth, the baseline covers all code";
     }
     if !counted {
         text += "; change unknown: the baseline is old and counts no samples, build it anew";

@@ -185,7 +185,7 @@ impl State {
             return Vec::new();
         };
         if entry.kind == CodeKind::Heading {
-            return vec![PanelRequest::Say(format!("{} is no function", entry.name))];
+            return vec![PanelRequest::Say(format!("{} is not a function", entry.name))];
         }
         let to = (entry.name.clone(), entry.module.clone());
         if to == from {
