@@ -2,7 +2,7 @@
 //! Code changes that chance may explain are left out.
 
 use super::real;
-use crate::export::columns::{end, function, left, middle, right, width};
+use crate::export::columns::{chain, function, left, middle, right, width};
 use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
 use crate::view::CodeKind;
@@ -18,8 +18,6 @@ use crate::view::number::{date, percent, seconds};
 const MODULE: usize = 16;
 /// Call paths shown.
 const PATHS: usize = 5;
-/// Columns of each name of a path that does not fit.
-const PATH_NAME: usize = 30;
 
 /// The comparison as UTF-8 text, with at most `limit` functions (0: all).
 #[must_use]
@@ -213,12 +211,8 @@ fn paths(page: &mut Page, view: &CodeView) {
         let names: Vec<_> =
             std::iter::once(&row.name).chain(row.callers.iter().rev()).map(|name| visible(name)).collect();
         let growth = right(&growth(view.unit, row), 9);
-        let line = |most: usize| {
-            let names: Vec<_> = names.iter().map(|name| function(name, most)).collect();
-            format!("  {growth}  {}", names.join(" < "))
-        };
-        let whole = line(usize::MAX);
-        page.line(&if width(&whole) > page.room { end(&line(PATH_NAME), page.room) } else { whole });
+        let room = page.room_after(width(&growth) + 4);
+        page.line(&format!("  {growth}  {}", chain(&names, " < ", room)));
     }
     page.left_out(more, "call paths that changed", "");
 }

@@ -50,17 +50,8 @@ fn place_text(place: &PlaceView, room: usize) -> Option<String> {
         ("at ", place.frames.iter().rev().collect(), " < ")
     };
     let off_cpu = if place.off_cpu && !place.frames.is_empty() { "  (off-CPU)" } else { "" };
-    // Without a terminal, names are whole.
-    let (first, others) = if room == usize::MAX { (room, room) } else { (48, 28) };
-    let room = room.saturating_sub(INDENT.len() + lead.len() + off_cpu.len());
-    let first = columns::function(&visible(parts.first()?), room.min(first));
-    let mut out = format!("{lead}{first}");
-    for part in &parts[1..] {
-        let name = columns::function(&visible(part), others);
-        if columns::width(&out) + columns::width(glue) + columns::width(&name) > room {
-            break;
-        }
-        out = format!("{out}{glue}{name}");
-    }
-    Some(format!("{out}{off_cpu}"))
+    let lead_out = INDENT.len() + lead.len() + off_cpu.len();
+    let names: Vec<_> = parts.into_iter().map(|part| visible(part)).collect();
+    let room = if room == usize::MAX { room } else { room.saturating_sub(lead_out) };
+    (!names.is_empty()).then(|| format!("{lead}{}{off_cpu}", columns::chain(&names, glue, room)))
 }

@@ -63,20 +63,7 @@ fn paths(page: &mut Page, view: &OffCpuView) {
     page.left_out(view.paths_left_out, "paths", "");
 }
 
-/// As many functions as fit, each cut on its own, so that the innermost is always visible.
 fn chain(path: &PathRow, room: usize) -> String {
-    const ARROW: &str = " < ";
-    // Callers share the rest of a terminal's line.
-    let most = if room == usize::MAX { room } else { 28 };
-    let Some(first) = path.frames.first() else { return "[no stack]".to_string() };
-    let mut out = columns::function(&visible(first), room);
-    for frame in &path.frames[1..] {
-        let left = room.saturating_sub(columns::width(&out) + ARROW.len());
-        if left < 12 {
-            break;
-        }
-        let name = columns::function(&visible(frame), left.min(most));
-        out = format!("{out}{ARROW}{name}");
-    }
-    out
+    let names: Vec<_> = path.frames.iter().map(|frame| visible(frame)).collect();
+    if names.is_empty() { "[no stack]".to_string() } else { columns::chain(&names, " < ", room) }
 }
