@@ -40,7 +40,7 @@ pub(super) fn chain(names: &[Cow<'_, str>], glue: &str, room: usize) -> String {
             return format!("{out}{glue}{} more", others.len() - at);
         }
         let left = room.saturating_sub(width(&out) + width(glue));
-        if left < least {
+        if left < least.min(width(name)) {
             break;
         }
         out = format!("{out}{glue}{}", function(name, left.min(most)));
@@ -59,8 +59,10 @@ mod tests {
         for (list, room, expected) in [
             (names("a"), 10, "a".to_string()),
             (names("read main start"), 40, "read < main < start".to_string()),
-            (names("read main start"), 14, "read".to_string()),
-            (names(&format!("read {long} b")), 40, format!("read < {}…", "x".repeat(27))),
+            (names("read main start"), 14, "read < main".to_string()),
+            (names("read main start"), 10, "read".to_string()),
+            (names(&format!("read {long} b")), 40, format!("read < {}… < b", "x".repeat(27))),
+            (names(&format!("read {long} b")), 38, format!("read < {}…", "x".repeat(27))),
             (names(&format!("read {long} b")), usize::MAX, format!("read < {long} < b")),
             (names(&format!("{long} {long} b c")), usize::MAX, format!("{long} < {long} < 2 more")),
             (names(&format!("{long} main")), 80, format!("{}… < main", "x".repeat(47))),

@@ -2,11 +2,11 @@
 //! still runs.
 
 use super::actions::Note;
+use super::tests::usual_assessment;
 use super::{Action, EndReason, Event, Pending, Policy, State, decide};
 use crate::analysis::Window;
-use crate::analysis::attribution::{Alarm, Assessment, Cause, Diagnosis, WindowResult, WindowState};
-use crate::analysis::baseline::{KeyChange, LoadAxis};
-use crate::analysis::diff::PRIMARY;
+use crate::analysis::attribution::{Alarm, Assessment, Cause, WindowResult, WindowState};
+use crate::analysis::baseline::KeyChange;
 use crate::analysis::finding::Confidence;
 use crate::units::Nanos;
 use proptest::prelude::*;
@@ -68,8 +68,8 @@ fn policy() -> impl Strategy<Value = Policy> {
     )
 }
 
-/// A watch, and the world around it as its actions change it.
-struct World {
+/// A watch, and the session around it as its actions change it.
+struct Session {
     policy: Policy,
     state: State,
     assessment: Assessment,
@@ -81,24 +81,12 @@ struct World {
     actions: Vec<Action>,
 }
 
-impl World {
-    fn new(policy: Policy) -> World {
-        let diagnosis = Diagnosis {
-            state: WindowState::Usual,
-            axis: LoadAxis::OpsPerSecond,
-            load: None,
-            level: None,
-            primary: PRIMARY,
-            quantities: vec![],
-            evidence: vec![],
-            location: None,
-            suspects: vec![],
-            unknown: vec![],
-        };
-        World {
+impl Session {
+    fn new(policy: Policy) -> Session {
+        Session {
             policy,
             state: State::new(policy),
-            assessment: Assessment { diagnosis, alarms: vec![], timeline: vec![] },
+            assessment: usual_assessment(),
             now: 0,
             pending: Pending::default(),
             given: 0,
@@ -204,15 +192,15 @@ impl World {
     }
 }
 
-fn replay(policy: Policy, steps: &[Step]) -> World {
-    let mut world = World::new(policy);
-    steps.iter().for_each(|step| world.step(*step, true));
-    world
+fn replay(policy: Policy, steps: &[Step]) -> Session {
+    let mut session = Session::new(policy);
+    steps.iter().for_each(|step| session.step(*step, true));
+    session
 }
 
 /// The ends of the windows that were counted, in order.
-fn counted(world: &World) -> Vec<Nanos> {
-    let ends = world.actions.iter().filter_map(|action| match action {
+fn counted(session: &Session) -> Vec<Nanos> {
+    let ends = session.actions.iter().filter_map(|action| match action {
         Action::CountWindow(result) => Some(result.window.to),
         _ => None,
     });
@@ -224,53 +212,53 @@ proptest! {
 
     #[test]
     fn every_window_counts_once_and_none_after_the_end(policy in policy(), steps in prop::collection::vec(step(), 0..60)) {
-        let world = replay(policy, &steps);
-        let ends = counted(&world);
+        let session = replay(policy, &steps);
+        let ends = counted(&session);
         prop_assert!(ends.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", ends);
-        prop_assert!(ends.len() as u64 <= world.given);
-        if world.state.end().is_none() {
-            prop_assert_eq!(ends.len() as u64, world.given);
-            prop_assert_eq!(world.count(|action| matches!(action, Action::RaiseAlarm(_))) as u64, world.raised);
+        prop_assert!(ends.len() as u64 <= session.given);
+        if session.state.end().is_none() {
+            prop_assert_eq!(ends.len() as u64, session.given);
+            prop_assert_eq!(session.count(|action| matches!(action, Action::RaiseAlarm(_))) as u64, session.raised);
         }
         if policy.every == Some(1) {
-            prop_assert_eq!(world.count(|action| matches!(action, Action::ReportWindow(_))), ends.len());
+            prop_assert_eq!(session.count(|action| matches!(action, Action::ReportWindow(_))), ends.len());
         }
     }
 
     #[test]
     fn it_ends_once_and_the_reason_is_the_first(policy in policy(), steps in prop::collection::vec(step(), 0..60)) {
-        let world = replay(policy, &steps);
-        let reasons: Vec<&EndReason> = world.actions.iter().filter_map(|action| match action {
+        let session = replay(policy, &steps);
+        let reasons: Vec<&EndReason> = session.actions.iter().filter_map(|action| match action {
             Action::End(reason) => Some(reason),
             _ => None,
         }).collect();
         prop_assert!(reasons.len() <= 1, "{:?}", reasons);
-        prop_assert_eq!(reasons.first().copied(), world.state.end());
-        prop_assert!(world.count(|action| matches!(action, Action::StopRecording)) <= 1);
-        prop_assert!(world.count(|action| matches!(action, Action::StopCommand)) <= 1);
-        if policy.exit_on_alarm && world.count(|action| matches!(action, Action::RaiseAlarm(_))) > 0 {
-            prop_assert!(world.state.end().is_some(), "it goes on after its first alarm");
+        prop_assert_eq!(reasons.first().copied(), session.state.end());
+        prop_assert!(session.count(|action| matches!(action, Action::StopRecording)) <= 1);
+        prop_assert!(session.count(|action| matches!(action, Action::StopCommand)) <= 1);
+        if policy.exit_on_alarm && session.count(|action| matches!(action, Action::RaiseAlarm(_))) > 0 {
+            prop_assert!(session.state.end().is_some(), "it goes on after its first alarm");
         }
     }
 
     #[test]
     fn once_it_has_ended_and_nothing_runs_it_finishes(policy in policy(), steps in prop::collection::vec(step(), 0..40)) {
-        let mut world = replay(policy, &steps);
+        let mut session = replay(policy, &steps);
         for last in [Step::Signal, Step::RecordingDone, Step::CommandDone, Step::Waited] {
-            world.step(last, true);
+            session.step(last, true);
         }
-        prop_assert!(world.state.end().is_some());
-        prop_assert_eq!(world.actions.last(), Some(&Action::Finish));
+        prop_assert!(session.state.end().is_some());
+        prop_assert_eq!(session.actions.last(), Some(&Action::Finish));
     }
 
     #[test]
     fn an_alarm_runs_its_command_or_says_why_not(policy in policy(), steps in prop::collection::vec(step(), 0..60)) {
-        let world = replay(policy, &steps);
-        let raised = world.count(|action| matches!(action, Action::RaiseAlarm(_)));
+        let session = replay(policy, &steps);
+        let raised = session.count(|action| matches!(action, Action::RaiseAlarm(_)));
         let busy = |action: &Action| matches!(action, Action::Note(Note::CommandBusy));
-        let ran = world.count(|action| matches!(action, Action::RunCommand(_))) + world.count(busy);
+        let ran = session.count(|action| matches!(action, Action::RunCommand(_))) + session.count(busy);
         prop_assert_eq!(ran, if policy.command { raised } else { 0 });
-        let kept = world.count(|action| {
+        let kept = session.count(|action| {
             matches!(action, Action::StartRecording { .. } | Action::Note(Note::RecordingBusy | Note::RecordedRecently { .. }))
         });
         prop_assert_eq!(kept, if policy.record.is_some() { raised } else { 0 });
@@ -284,7 +272,7 @@ proptest! {
     ) {
         let policy = Policy { every, ..Policy::default() };
         let alone = replay(policy, &steps);
-        let mut together = World::new(policy);
+        let mut together = Session::new(policy);
         for (step, cut) in steps.iter().zip(cuts) {
             together.step(*step, cut);
         }

@@ -25,24 +25,28 @@ struct Replay {
     log: Vec<String>,
 }
 
+/// An assessment without an alarm and without a window.
+pub(super) fn usual_assessment() -> Assessment {
+    let diagnosis = Diagnosis {
+        state: WindowState::Usual,
+        axis: LoadAxis::OpsPerSecond,
+        load: None,
+        level: None,
+        primary: PRIMARY,
+        quantities: vec![],
+        evidence: vec![],
+        location: None,
+        suspects: vec![],
+        unknown: vec![],
+    };
+    Assessment { diagnosis, alarms: vec![], timeline: vec![] }
+}
+
 impl Replay {
     fn new(policy: Policy) -> Replay {
-        let diagnosis = Diagnosis {
-            state: WindowState::Usual,
-            axis: LoadAxis::OpsPerSecond,
-            load: None,
-            level: None,
-            primary: PRIMARY,
-            quantities: vec![],
-            evidence: vec![],
-            location: None,
-            suspects: vec![],
-            unknown: vec![],
-        };
-        let assessment = Assessment { diagnosis, alarms: vec![], timeline: vec![] };
         Replay {
             state: State::new(policy),
-            assessment,
+            assessment: usual_assessment(),
             now: 0,
             pending: Pending::default(),
             batched: false,
