@@ -117,16 +117,16 @@ fn the_example_gates_a_merge() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/gate.sh");
     let slow = format!("{IRONLAW} workload scaling --threads 1 --seconds 0.2");
     let out = dir.join("out");
-    std::fs::create_dir(&out).unwrap();
     let run = |limit: &str| {
+        let _ = std::fs::remove_dir_all(&out);
+        std::fs::create_dir(&out).unwrap();
         let mut command = dir.command("sh", &[script, &slow, &slow]);
         Ran::of(command.env("IRONLAW", IRONLAW).env("RUNS", "2").env("LIMIT", limit).env("OUT", &out))
     };
-    let passed = run("cpu_ns_per_op > +900%");
+    // Where other tests keep the CPUs busy on one side only, the load may be the cause, and that is undecided.
+    let passed = (0..4).map(|_| run("cpu_ns_per_op > +900%")).find(|ran| ran.code != Some(4)).expect("decided");
     assert_eq!(passed.code, Some(0), "{}{}", passed.out, passed.err);
     assert!(passed.out.contains("From 2 and 2 runs") && passed.out.contains("| pass |"), "{}", passed.out);
-    std::fs::remove_dir_all(&out).unwrap();
-    std::fs::create_dir(&out).unwrap();
     let failed = run("cpu_ns_per_op > 1");
     // Two runs a side on a busy machine may leave it undecided; they never pass.
     assert!(matches!(failed.code, Some(3 | 4)), "{}{}", failed.out, failed.err);
