@@ -65,6 +65,7 @@ pub(crate) use names::{UNRESOLVED, short};
 pub(crate) use remainder::remainder;
 
 #[cfg(test)]
+#[path = "tests/support.rs"]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ mod run_order;
 mod runner;
 pub(crate) mod template;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 mod testing;
 
 pub use cpu_confinement::{CpuConfinement, restore_affinity, sweep_is_running};

@@ -22,6 +22,8 @@ pub(crate) mod time;
 pub(crate) mod widgets;
 
 #[cfg(test)]
+#[path = "tests/gallery.rs"]
 mod gallery;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 pub(crate) mod testing;

@@ -11,6 +11,7 @@ mod learn;
 mod levels;
 mod strength;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 pub(crate) mod testing;
 mod types;
 

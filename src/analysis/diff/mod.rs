@@ -3,6 +3,7 @@
 
 mod adjust;
 #[cfg(test)]
+#[path = "tests/calibration.rs"]
 mod calibration;
 mod change;
 mod compare;
@@ -22,6 +23,7 @@ mod quantity;
 mod settings;
 mod subgroups;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 pub(crate) mod testing;
 
 pub use change::{Change, Verdict};

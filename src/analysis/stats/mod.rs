@@ -8,6 +8,7 @@ mod power;
 mod rank;
 mod series;
 #[cfg(test)]
+#[path = "tests/simulate.rs"]
 pub(in crate::analysis) mod simulate;
 pub(super) mod special;
 mod student;

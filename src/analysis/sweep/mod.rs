@@ -15,6 +15,7 @@ mod speedup;
 mod split;
 mod stack;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 mod testing;
 mod types;
 mod usl;

@@ -4,6 +4,7 @@ mod comparison;
 mod contents;
 mod difference;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 pub(crate) mod testing;
 mod verdict;
 pub(crate) mod words;

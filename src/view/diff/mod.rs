@@ -4,6 +4,7 @@
 mod build;
 mod scale;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 pub(crate) mod testing;
 mod types;
 pub(crate) mod words;

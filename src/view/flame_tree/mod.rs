@@ -5,6 +5,7 @@ mod build;
 mod difference;
 mod layout;
 #[cfg(test)]
+#[path = "tests/support.rs"]
 pub(crate) mod testing;
 mod tree;
 

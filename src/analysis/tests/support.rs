@@ -2,6 +2,6 @@
 
 use crate::{model, units};
 
-#[path = "../../tests/support/synthetic.rs"]
+#[path = "../../../tests/support/synthetic.rs"]
 mod synthetic;
 pub(crate) use synthetic::*;
