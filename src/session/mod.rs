@@ -20,3 +20,6 @@ pub use live_session::{History, Limit, LiveAssessor, LiveSession, News};
 pub use recorder::Outcome;
 pub use replay::open;
 pub use signal_thread::{SignalThread, suspend};
+
+#[cfg(test)]
+mod tests;

@@ -126,3 +126,6 @@ impl LiveSession {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -124,7 +124,7 @@ impl HistoryWorker {
 }
 
 /// Why the capture ended, in words.
-fn ending(last: &CaptureEnd) -> String {
+pub(super) fn ending(last: &CaptureEnd) -> String {
     match (last.ended.reason, last.ended.exit_status) {
         (EndReason::TargetGone, Some(status)) if status > 128 => {
             format!("the command was ended by signal {}", status - 128)
