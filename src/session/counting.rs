@@ -5,7 +5,7 @@
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{KernelCounters, LastReading, Reader};
 use crate::error::{Context, Result};
-use crate::model::{Event, TaskChange};
+use crate::model::{Event, Note, TaskChange};
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
@@ -79,10 +79,16 @@ impl Counting {
         Orders(self.orders.clone())
     }
 
-    /// Joins the thread after its stop was requested.
-    pub(super) fn finish(self) {
-        // A panic was already reported on standard error. The windows before it have been sent.
-        let _ = self.thread.join();
+    /// Joins the thread after its stop was requested; a note if it failed. The windows before that have been sent.
+    pub(super) fn finish(self) -> Option<Note> {
+        self.thread.join().err().map(|_| Note {
+            topic: "counters-failed".to_string(),
+            text:
+                "The thread that reads the counters failed, so the readings end before the capture. This is a defect \
+                   of ironlaw."
+                    .to_string(),
+            fix: None,
+        })
     }
 }
 

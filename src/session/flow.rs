@@ -135,7 +135,7 @@ impl Flow {
     pub(super) fn finish(self) -> Result<CaptureEnd> {
         let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
         let (names, mut notes) = self.namer.finish();
-        self.counting.finish();
+        notes.extend(self.counting.finish());
         let mut ended = ended?;
         notes.append(&mut ended.notes);
         let mut late = names;

@@ -76,8 +76,18 @@ impl Namer {
     pub fn finish(mut self) -> (Vec<Event>, Vec<Note>) {
         drop(self.frames.take());
         let events = self.names.iter().flatten().collect();
-        let notes = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let notes = self.thread.take().map_or_else(Vec::new, |thread| thread.join().unwrap_or_else(|_| vec![failed()]));
         (events, notes)
+    }
+}
+
+fn failed() -> Note {
+    Note {
+        topic: "naming-failed".to_string(),
+        text: "The thread that finds names failed: functions that had no name by then are shown by address. This is a \
+               defect of ironlaw."
+            .to_string(),
+        fix: None,
     }
 }
 

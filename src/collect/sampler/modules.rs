@@ -40,7 +40,7 @@ impl ModuleFiles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id.0 as usize).cloned()
     }
 
-    fn add(&self, module: ModuleFile) {
+    pub(crate) fn add(&self, module: ModuleFile) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(module);
     }
 }

@@ -246,7 +246,10 @@ impl Sampler {
             // Fails only for a thread that has ended.
             let _ = event.disable();
         }
+        let stopped = self.clock.now();
         let mut last = counters.end();
+        // Counters whose thread has failed read nothing and know no time.
+        last.at = last.at.max(stopped);
         self.round(merge, u64::MAX);
         self.assembler.finish(last.at);
         self.assembler.out.extend(std::mem::take(&mut last.events));
