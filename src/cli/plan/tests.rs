@@ -1,11 +1,17 @@
 //! Every combination of flags is a row: the command line in, the plan or the error message out.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+use super::capture::CapturePlan;
+use super::output::fnv;
 use super::*;
-use crate::cli::args::{Cli, Command, RecordArgs};
-use crate::model::{CallGraph, EventKind};
+use crate::cli::args::{Cli, Command, FlameFormat, RecordArgs};
+use crate::error::Result;
+use crate::model::{CallGraph, EventKind, Plan, Rate, Target};
 use crate::pmu::fake::INTEL;
+use crate::units::Nanos;
 use clap::Parser;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 const MACHINE: Environment<'_> =
     Environment { max_sample_rate: Some(5000), online_cpus: &[0, 1, 2, 3], event_sources: &INTEL, cores: &[] };

@@ -13,23 +13,18 @@
 mod groups;
 mod monitors;
 mod processes;
+mod reader;
 mod usage;
 
-use crate::collect::reading_schedule::ReadingSchedule;
+pub use reader::Neighbours;
+
 use crate::error::Result;
-use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::CgroupFs;
-use crate::sys::clock;
-use crate::sys::clock::CpuClock;
-use crate::sys::procfs::{self, ProcFs};
-use crate::sys::resctrl::ResctrlFs;
+use crate::sys::clock::{self, CpuClock};
+use crate::sys::procfs::ProcFs;
 use crate::units::Nanos;
-use groups::Groups;
-use monitors::Monitors;
-use processes::Processes;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
-use usage::{NeighbourUsage, ReportedUsage, Used, Who};
 
 /// Where neighbours are read from.
 #[derive(Debug, Clone)]
@@ -76,94 +71,6 @@ pub struct TargetUsage {
     pub cpu: Nanos,
     /// CPU time of ironlaw since the capture began.
     pub tool: Nanos,
-}
-
-/// The neighbours of one capture.
-#[derive(Debug)]
-pub struct Neighbours {
-    proc: ProcFs,
-    tick_ns: u64,
-    ledger: NeighbourUsage,
-    processes: Processes,
-    groups: Groups,
-    monitors: Option<Monitors>,
-    busy_before: Option<u64>,
-    rest: Nanos,
-    rest_said: ReportedUsage,
-    processes_due: ReadingSchedule,
-    groups_due: ReadingSchedule,
-}
-
-impl Neighbours {
-    /// Starts counting: usage before this call is excluded.
-    ///
-    /// # Errors
-    /// /proc cannot be opened.
-    pub fn open(places: NeighbourSources, ours: &TargetUsage) -> Result<Neighbours> {
-        let tick_ns = procfs::clock_tick().0;
-        let hierarchy = groups::hierarchy(&places.cgroups);
-        let mut neighbours = Neighbours {
-            processes: Processes::open(&places, hierarchy.clone(), tick_ns)?,
-            groups: Groups::new(places.cgroups, hierarchy, places.proc.clone()),
-            monitors: ResctrlFs::open(places.resctrl).map(Monitors::new),
-            proc: places.proc,
-            tick_ns,
-            ledger: NeighbourUsage::default(),
-            busy_before: None,
-            rest: Nanos(0),
-            rest_said: ReportedUsage::default(),
-            processes_due: ReadingSchedule::default(),
-            groups_due: ReadingSchedule::default(),
-        };
-        neighbours.processes.take_baseline(ours);
-        neighbours.groups.take_baseline(ours);
-        neighbours.monitors.iter_mut().for_each(|monitors| monitors.take_baseline(ours));
-        neighbours.busy_before = neighbours.busy();
-        Ok(neighbours)
-    }
-
-    /// Whether any of them may be read again within the CPU budget.
-    #[must_use]
-    pub fn is_due(&self, at: Nanos) -> bool {
-        self.processes_due.is_due(at) || self.groups_due.is_due(at)
-    }
-
-    /// Ends a window: reports which neighbours used something since the last one. A reading that would exceed the
-    /// budget is postponed; values are cumulative, so nothing is lost.
-    pub fn tick(&mut self, at: Nanos, ours: &TargetUsage, out: &mut Vec<Event>) {
-        if self.processes_due.is_due(at) {
-            let start = clock::thread_cpu();
-            self.processes.scan(ours, at, &mut self.ledger, out);
-            self.say_rest(at, ours, out);
-            self.processes_due.was_read(at, clock::thread_cpu() - start);
-        }
-        if self.groups_due.is_due(at) {
-            let start = clock::thread_cpu();
-            self.groups.scan(ours, at, &mut self.ledger, out);
-            if let Some(monitors) = &mut self.monitors {
-                monitors.scan(ours, at, &mut self.ledger, out);
-            }
-            self.groups_due.was_read(at, clock::thread_cpu() - start);
-        }
-    }
-
-    /// Keeps the maximum: the sum may fall, because clock ticks are coarser than a process's clock.
-    fn say_rest(&mut self, at: Nanos, ours: &TargetUsage, out: &mut Vec<Event>) {
-        let Some((before, now)) = self.busy_before.zip(self.busy()) else { return };
-        let known = self.processes.others().0.saturating_add(ours.cpu.max(self.processes.ours()).0);
-        let rest = now.saturating_sub(before).saturating_sub(known).saturating_sub(ours.tool.0);
-        self.rest = self.rest.max(Nanos(rest));
-        let who = || Who { kind: NeighbourKind::Rest, name: "the rest".to_string(), pid: None, cgroup: None };
-        let used = Used { cpu: self.rest, ..Used::default() };
-        self.ledger.say(&mut self.rest_said, who, used, at, out);
-    }
-
-    /// Busy time of all CPUs since boot in nanoseconds, without stolen time.
-    fn busy(&self) -> Option<u64> {
-        let text = self.proc.read("stat").ok()?;
-        let all = procfs::cpu_times(&text).find(|times| times.cpu.is_none())?;
-        Some(all.user.saturating_add(all.system).saturating_mul(self.tick_ns))
-    }
 }
 
 /// Whether the group in `directory` contains part of the target, or lies inside the target's group.

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use super::*;
-use crate::model::{Definition, NeighbourDef, NeighbourUse};
+use crate::model::{Definition, Event, NeighbourDef, NeighbourKind, NeighbourUse};
 use crate::sys::cgroupfs::Hierarchy;
 use std::fs;
 use tempfile::TempDir;

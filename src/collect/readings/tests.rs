@@ -4,9 +4,12 @@
 use super::*;
 use crate::collect::catalog::{
     CGROUP_THROTTLED_TIME, HOST_BUSY, HOST_STEAL, INVOLUNTARY_SWITCHES, MAJOR_FAULTS, MIGRATIONS, MINOR_FAULTS,
-    RUN_DELAY, SYSTEM_TIME, TIMESLICES, USER_TIME, VOLUNTARY_SWITCHES,
+    RUN_DELAY, SYSTEM_TIME, TASK_CLOCK, THREAD_TIME, TIMESLICES, USER_TIME, VOLUNTARY_SWITCHES,
 };
-use crate::model::{CounterId, CounterReading};
+use crate::error::{ErrorKind, Result};
+use crate::model::{CounterId, CounterReading, Event, Scope, Target};
+use crate::sys::cgroupfs::CgroupFs;
+use crate::sys::procfs;
 use proptest::prelude::*;
 use std::fs;
 use tempfile::TempDir;

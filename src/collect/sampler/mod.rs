@@ -19,6 +19,7 @@ mod maps;
 mod modules;
 mod new_threads;
 mod off_cpu;
+mod open;
 mod operations;
 mod origin;
 mod probe;
@@ -45,21 +46,13 @@ pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
 pub use probe_point::build_id;
 pub use run::{EndReason, Ended};
 
-use crate::error::{Context, Result};
-use crate::model::{EventSpec, HardwarePlan, Note, OpsSpec, Plan, SampleSource, Target, WaitSource};
+use crate::model::{EventSpec, HardwarePlan, Note, Plan, SampleSource, WaitSource};
 use crate::sys::clock::Clock;
-use crate::sys::limits;
-use crate::sys::spawn::{self, Started};
-use crate::sys::sysfs::SysFs;
+use crate::sys::spawn::Started;
 use crate::sys::tee::CommandOutput;
-use crate::units::Nanos;
 use assemble::Assembler;
-use attach::{AttachScope, Attached};
-use follow::Follow;
-use hardware::Hardware;
-use operations::Operations;
+use attach::Attached;
 use proc_source::Proc;
-use std::path::Path;
 use std::sync::Arc;
 use waiting::WaitSampler;
 
@@ -89,74 +82,6 @@ impl std::fmt::Debug for Sampler {
 }
 
 impl Sampler {
-    /// Finds the target and opens every event on it, stopped. A command is started, but waits before its `exec`.
-    ///
-    /// # Errors
-    /// `NotFound` for a target that does not exist, `NotPermitted` and `Unsupported` for what the kernel refuses,
-    /// `Exhausted` for limits; all with the remedy.
-    pub fn open(plan: &Plan, clock: &Clock) -> Result<Sampler> {
-        let root = Path::new("/");
-        limits::raise_open_files();
-        let mut menu = request::choose(plan, root)?;
-        let mut notes = std::mem::take(&mut menu.notes);
-        let (command, command_output) = match &plan.target {
-            Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
-                let (command, command_output) = spawn::start_read(argv)?;
-                (Some(command), Some(command_output))
-            }
-            Target::Command { argv } => (Some(spawn::start(argv)?), None),
-            _ => (None, None),
-        };
-        let cpus = match &plan.target {
-            Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
-            _ => SysFs::new(root.join("sys")).online_cpus()?,
-        };
-        let pid = command.as_ref().map(Started::pid);
-        let reach = attach::reach(&plan.target, pid, &menu, &cpus, root, &mut notes)?;
-        let place = match &reach {
-            AttachScope::Cgroup(directory) => directory.metadata().ok().map(|about| run::place(&about)),
-            _ => None,
-        };
-        // With a delay the events are started later, explicitly.
-        let on_exec = command.is_some() && plan.delay.0 == 0;
-        let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
-            .context(|| format!("cannot profile {}", plan.target.label()))?;
-        let used = attached.events.len() + attached.everywhere.len() + attached.rings.all().len();
-        let site = hardware::Site { reach: &reach, cpus: &cpus, on_exec, used, root };
-        let (counters, kinds) = hardware::hardware_plan(&plan.hardware);
-        let (hardware, counted) = Hardware::open(counters, &menu, &site);
-        notes.append(&mut attached.notes);
-        notes.extend(kinds.filter(|_| menu.hardware));
-        notes.extend(counted);
-        let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
-        let counted = hardware.plan().clone();
-        let counters = KernelCounters { hardware, operations, on_exec, clock: *clock, began: Nanos(0) };
-        let mut follow = Follow::new(&plan.target);
-        pid.into_iter().for_each(|pid| follow.join(pid));
-        let partial = menu.waits == Some(WaitSource::SwitchRecords);
-        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, Proc::new("/proc"));
-        if on_exec && attached.samples == SampleSource::Cpus {
-            pid.into_iter().for_each(|pid| assembler.await_exec(pid));
-        }
-        assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
-        Ok(Sampler {
-            plan: plan.clone(),
-            clock: *clock,
-            attached,
-            hardware: counted,
-            counters: Some(counters),
-            assembler,
-            command,
-            command_output,
-            place,
-            cpus,
-            events: menu.specs,
-            waits: menu.waits,
-            wait_sampler: None,
-            notes,
-        })
-    }
-
     /// Fallbacks taken and limits reached while opening.
     #[must_use]
     pub fn notes(&self) -> &[Note] {

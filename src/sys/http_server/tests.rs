@@ -1,5 +1,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
+use super::server::MOST;
 use super::*;
+use crate::error::ErrorKind;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 fn serve() -> HttpServer {
     let pages = |path: &str| {

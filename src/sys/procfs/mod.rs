@@ -2,6 +2,7 @@
 //! The layers above interpret the values and decide whether to trust them.
 
 mod machine;
+mod proc_fs;
 mod status;
 mod task;
 mod task_files;
@@ -10,112 +11,12 @@ pub use machine::{
     CpuTimes, KernelSymbols, Pressure, cpu_model, cpu_times, hypervisor_flag, kernel_symbols, limit, memory_available,
     memory_total, pressure,
 };
+pub use proc_fs::ProcFs;
 pub use status::{Status, status};
 pub use task::{SchedStat, TaskStat, children, sched_details, sched_stat, storage_bytes, switches, task_stat};
 pub use task_files::{Scratch, TaskDir, TaskFile};
 
-use crate::error::{Context, Error, ErrorKind, Result};
 use crate::units::Nanos;
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
-/// A mounted proc file system; tests use a directory of their own.
-#[derive(Debug, Clone)]
-pub struct ProcFs {
-    root: PathBuf,
-}
-
-impl ProcFs {
-    /// The file system at `root`, normally `/proc`.
-    pub fn new(root: impl Into<PathBuf>) -> ProcFs {
-        ProcFs { root: root.into() }
-    }
-
-    /// The mount point.
-    #[must_use]
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Reads a file's bytes; `NotFound` for a file of an ended process.
-    pub fn read(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
-        let path = self.root.join(path);
-        fs::read(&path).map_err(gone).context(|| format!("cannot read {}", path.display()))
-    }
-
-    /// Reads a file's text; invalid UTF-8 is replaced.
-    pub fn text(&self, path: impl AsRef<Path>) -> Result<String> {
-        self.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-    }
-
-    /// A setting under `sys/`, e.g. `kernel/perf_event_paranoid`; `None` when it is missing or not a number.
-    #[must_use]
-    pub fn setting(&self, name: &str) -> Option<i64> {
-        self.text(Path::new("sys").join(name)).ok()?.trim().parse().ok()
-    }
-
-    /// Process ids, in no particular order.
-    pub fn processes(&self) -> Result<Vec<u32>> {
-        numbers_in(&self.root)
-    }
-
-    /// Ids of the threads of a process.
-    pub fn threads(&self, pid: u32) -> Result<Vec<u32>> {
-        numbers_in(&self.root.join(format!("{pid}/task")))
-    }
-
-    /// Returns these processes, followed by all their living descendants.
-    #[must_use]
-    pub fn with_descendants(&self, pids: &[u32]) -> Vec<u32> {
-        let mut all = pids.to_vec();
-        let mut seen: std::collections::HashSet<u32> = all.iter().copied().collect();
-        let mut at = 0;
-        while let Some(pid) = all.get(at).copied() {
-            for tid in self.threads(pid).unwrap_or_default() {
-                let text = self.read(format!("{pid}/task/{tid}/children")).unwrap_or_default();
-                all.extend(children(&text).filter(|child| seen.insert(*child)));
-            }
-            at += 1;
-        }
-        all
-    }
-
-    /// Whether a task `tid` exists, thread group leader or not.
-    #[must_use]
-    pub fn exists(&self, tid: u32) -> bool {
-        self.root.join(tid.to_string()).is_dir()
-    }
-
-    /// Time since boot in clock ticks, the unit of start times in `stat`.
-    #[must_use]
-    pub fn ticks_since_boot(&self) -> Option<u64> {
-        let uptime = self.read("uptime").ok()?;
-        let seconds: f64 = parse(fields(&uptime).next()?)?;
-        Some(Nanos::from_seconds(seconds).0 / clock_tick().0)
-    }
-
-    /// Whether kernel addresses can be read, from the beginning of `kallsyms`: the whole file has 200,000 lines.
-    #[must_use]
-    pub fn kernel_symbols(&self) -> KernelSymbols {
-        let mut head = Vec::new();
-        let read = fs::File::open(self.root.join("kallsyms")).and_then(|file| file.take(4096).read_to_end(&mut head));
-        match read {
-            Ok(_) => kernel_symbols(&head),
-            Err(_) => KernelSymbols::Absent,
-        }
-    }
-
-    /// `status` of a process or thread.
-    pub fn status(&self, tid: u32) -> Result<Status> {
-        self.read(format!("{tid}/status")).map(|bytes| status(&bytes))
-    }
-
-    /// The text of a process's mappings.
-    pub fn maps(&self, pid: u32) -> Result<Vec<u8>> {
-        self.read(format!("{pid}/maps"))
-    }
-}
 
 /// The length of the clock tick that `stat` files count in.
 #[must_use]
@@ -128,21 +29,6 @@ pub fn clock_tick() -> Nanos {
 pub fn resident_bytes(statm: &[u8]) -> Option<u64> {
     let pages: u64 = parse(fields(statm).nth(1)?)?;
     pages.checked_mul(rustix::param::page_size() as u64)
-}
-
-/// Entries of a directory whose names are numbers.
-fn numbers_in(directory: &Path) -> Result<Vec<u32>> {
-    let entries = fs::read_dir(directory).map_err(gone).context(|| format!("cannot list {}", directory.display()))?;
-    // Listing a process that ends meanwhile stops with ESRCH; the entries listed until then are kept.
-    Ok(entries.map_while(|entry| entry.ok()).filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
-}
-
-/// The kernel reports ESRCH for files of a task that ended after they were opened.
-fn gone(error: std::io::Error) -> Error {
-    if error.raw_os_error() == Some(libc::ESRCH) {
-        return Error::new(ErrorKind::NotFound, "the process has ended");
-    }
-    error.into()
 }
 
 /// The next field as a number; `None` at the end or when it is not a number.

@@ -1,7 +1,7 @@
 //! The fast way to read small files of many threads: relative to an open directory, into one reused buffer.
 //! Rereading an open file costs a sixth of opening it (1.0 us instead of 6.5 us, measured on Linux 6.18).
 
-use super::ProcFs;
+use super::proc_fs::{ProcFs, gone};
 use crate::error::{Context, Result};
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -48,7 +48,7 @@ impl TaskDir {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = openat(CWD, &path, flags, Mode::empty())
             .map_err(std::io::Error::from)
-            .map_err(super::gone)
+            .map_err(gone)
             .context(|| format!("cannot open {}", path.display()))?;
         Ok(TaskDir { directory, nested })
     }

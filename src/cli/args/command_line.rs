@@ -1,0 +1,145 @@
+//! The whole command line: its commands, and the flags that mean the same in all of them.
+
+use super::{
+    BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs, FlamegraphArgs, HelpArgs,
+    ImportArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
+};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const AFTER_HELP: &str = "\
+Without a command it opens the terminal session and lets you choose what to look at.
+
+Examples:
+  ironlaw demo                      see what it does, on a built-in program
+  ironlaw top -p 1234               watch a process: flame graph, threads, findings
+  ironlaw record -p 1234 -d 10      profile a process for 10 seconds
+  ironlaw record -- ./app --fast    profile a command from its first instruction
+  ironlaw sweep -L threads 1-8 -- ./bench --threads={threads}
+                                    how it scales, and what stops it
+  ironlaw view                      look through the newest recording here
+  ironlaw report                    the same as text
+  ironlaw flamegraph -o run.svg     draw it
+  ironlaw import perf.data          look at what perf recorded
+  ironlaw export -o run.pb.gz       write it for pprof and other tools
+  ironlaw diff old.ironlaw new.ironlaw
+                                    what changed, and whether chance or load
+                                    could have done it
+  ironlaw baseline build usual.ironlaw -o app.baseline
+                                    how it usually behaves
+  ironlaw watch -p 1234 --baseline app.baseline
+                                    tell when it is slower than usual, and why
+  ironlaw doctor                    what works on this machine; what would fix
+                                    the rest
+
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken or
+`watch --exit-on-alarm` met an alarm, 4 a gate cannot be decided.
+`record -- CMD` and `watch -- CMD` pass on the code of the command.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ironlaw",
+    version,
+    about = "Find out which code is slow on Linux, and why",
+    after_help = AFTER_HELP,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    /// Flags that mean the same in every command.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do; the terminal session if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+impl Cli {
+    /// What this process was called with. Wrong usage, `--help` and `--version` end the process here, as clap does it.
+    #[must_use]
+    pub fn from_command_line() -> Cli {
+        Cli::parse()
+    }
+
+    /// The same from a line that this program wrote itself.
+    ///
+    /// # Errors
+    /// What clap says of it.
+    pub fn from_words(words: &[String]) -> Result<Cli, String> {
+        Cli::try_parse_from(words).map_err(|error| error.to_string())
+    }
+}
+
+/// Flags that mean the same in every command.
+#[derive(Debug, Clone, Default, Args)]
+pub struct GlobalArgs {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub quiet: bool,
+    /// Colour the output: always, never, or auto: on a terminal, unless NO_COLOR is set
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "Global options"
+    )]
+    pub color: ColorArg,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Also into pipes and files.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Watch a program live in the terminal
+    Top(TopArgs),
+    /// Watch a program for days against its baseline: alarms as JSON lines, with cause and suspects
+    Watch(WatchArgs),
+    /// Look through a recording in the terminal
+    View(ViewArgs),
+    /// Profile a program and write a recording
+    Record(RecordArgs),
+    /// Run a program at several widths: how it scales, and what stops it
+    Sweep(SweepArgs),
+    /// Say what a recording shows: metrics, functions, threads, waits
+    Report(ReportArgs),
+    /// Compare recordings or sweeps: what changed, by how much, in which code
+    Diff(DiffArgs),
+    /// Learn how a program usually behaves, to notice when it does not
+    Baseline(BaselineArgs),
+    /// Draw a recording as a flame graph
+    Flamegraph(FlamegraphArgs),
+    /// Make a recording of what perf recorded, or of folded stacks
+    Import(ImportArgs),
+    /// Write a recording in the format of another tool
+    Export(ExportArgs),
+    /// Say what works on this machine, what does not, and what would fix it
+    Doctor(DoctorArgs),
+    /// List what this machine's hardware counters give, and why the rest is missing
+    Metrics(MetricsArgs),
+    /// Profile a built-in program with a planted hot spot
+    Demo(DemoArgs),
+    /// Run a built-in program whose diagnosis is known
+    #[command(hide = true)]
+    Workload(WorkloadArgs),
+    /// Print the terminal session's settings with their defaults
+    Config(ConfigArgs),
+    /// Print the completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
+    /// Print a page of the guide
+    Help(HelpArgs),
+}

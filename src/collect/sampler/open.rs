@@ -1,0 +1,88 @@
+//! Opens a capture: starts the command, chooses the events and attaches them, all stopped.
+
+use super::assemble::Assembler;
+use super::attach::{self, AttachScope};
+use super::counters::KernelCounters;
+use super::follow::Follow;
+use super::hardware::{self, Hardware};
+use super::operations::Operations;
+use super::proc_source::Proc;
+use super::{Sampler, request, run};
+use crate::error::{Context, Result};
+use crate::model::{OpsSpec, Plan, SampleSource, Target, WaitSource};
+use crate::sys::clock::Clock;
+use crate::sys::limits;
+use crate::sys::spawn::{self, Started};
+use crate::sys::sysfs::SysFs;
+use crate::units::Nanos;
+use std::path::Path;
+
+impl Sampler {
+    /// Finds the target and opens every event on it, stopped. A command is started, but waits before its `exec`.
+    ///
+    /// # Errors
+    /// `NotFound` for a target that does not exist, `NotPermitted` and `Unsupported` for what the kernel refuses,
+    /// `Exhausted` for limits; all with the remedy.
+    pub fn open(plan: &Plan, clock: &Clock) -> Result<Sampler> {
+        let root = Path::new("/");
+        limits::raise_open_files();
+        let mut menu = request::choose(plan, root)?;
+        let mut notes = std::mem::take(&mut menu.notes);
+        let (command, command_output) = match &plan.target {
+            Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
+                let (command, command_output) = spawn::start_read(argv)?;
+                (Some(command), Some(command_output))
+            }
+            Target::Command { argv } => (Some(spawn::start(argv)?), None),
+            _ => (None, None),
+        };
+        let cpus = match &plan.target {
+            Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
+            _ => SysFs::new(root.join("sys")).online_cpus()?,
+        };
+        let pid = command.as_ref().map(Started::pid);
+        let reach = attach::reach(&plan.target, pid, &menu, &cpus, root, &mut notes)?;
+        let place = match &reach {
+            AttachScope::Cgroup(directory) => directory.metadata().ok().map(|about| run::place(&about)),
+            _ => None,
+        };
+        // With a delay the events are started later, explicitly.
+        let on_exec = command.is_some() && plan.delay.0 == 0;
+        let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
+            .context(|| format!("cannot profile {}", plan.target.label()))?;
+        let used = attached.events.len() + attached.everywhere.len() + attached.rings.all().len();
+        let site = hardware::Site { reach: &reach, cpus: &cpus, on_exec, used, root };
+        let (counters, kinds) = hardware::hardware_plan(&plan.hardware);
+        let (hardware, counted) = Hardware::open(counters, &menu, &site);
+        notes.append(&mut attached.notes);
+        notes.extend(kinds.filter(|_| menu.hardware));
+        notes.extend(counted);
+        let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
+        let counted = hardware.plan().clone();
+        let counters = KernelCounters { hardware, operations, on_exec, clock: *clock, began: Nanos(0) };
+        let mut follow = Follow::new(&plan.target);
+        pid.into_iter().for_each(|pid| follow.join(pid));
+        let partial = menu.waits == Some(WaitSource::SwitchRecords);
+        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, Proc::new("/proc"));
+        if on_exec && attached.samples == SampleSource::Cpus {
+            pid.into_iter().for_each(|pid| assembler.await_exec(pid));
+        }
+        assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
+        Ok(Sampler {
+            plan: plan.clone(),
+            clock: *clock,
+            attached,
+            hardware: counted,
+            counters: Some(counters),
+            assembler,
+            command,
+            command_output,
+            place,
+            cpus,
+            events: menu.specs,
+            waits: menu.waits,
+            wait_sampler: None,
+            notes,
+        })
+    }
+}

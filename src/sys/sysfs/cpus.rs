@@ -1,0 +1,63 @@
+//! CPUs and memory nodes.
+
+use super::SysFs;
+use crate::abi::parse_cpu_list;
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::CpuTopology;
+use std::collections::BTreeMap;
+use std::fs;
+
+impl SysFs {
+    /// CPUs that are online, ascending.
+    pub fn online_cpus(&self) -> Result<Vec<u32>> {
+        let path = "devices/system/cpu/online";
+        let text = fs::read_to_string(self.root.join(path)).map_err(Error::from);
+        let place = || format!("cannot tell the online CPUs from {}", self.root.join(path).display());
+        let cpus = text.and_then(|text| parse_cpu_list(&text)).context(place)?;
+        if cpus.is_empty() {
+            return Err(Error::new(ErrorKind::Corrupt, "the list is empty").context(place()));
+        }
+        Ok(cpus)
+    }
+
+    /// The topology of every online CPU. Where the machine reports none (some virtual ones), each CPU counts as a core.
+    pub fn topology(&self) -> Result<Vec<CpuTopology>> {
+        let nodes = self.node_of_cpu();
+        let place = |cpu: u32| {
+            let value =
+                |name: &str| self.text(&format!("devices/system/cpu/cpu{cpu}/topology/{name}"))?.parse::<u32>().ok();
+            CpuTopology {
+                cpu,
+                core: value("core_id").unwrap_or(cpu),
+                package: value("physical_package_id").unwrap_or(0),
+                node: nodes.get(&cpu).copied().unwrap_or(0),
+            }
+        };
+        Ok(self.online_cpus()?.into_iter().map(place).collect())
+    }
+
+    /// Memory nodes, ascending; empty on a machine that reports none.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<u32> {
+        let list = self.text("devices/system/node/online");
+        list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
+    }
+
+    fn node_of_cpu(&self) -> BTreeMap<u32, u32> {
+        let cpus = |node: &u32| parse_cpu_list(&self.text(&format!("devices/system/node/node{node}/cpulist"))?).ok();
+        let pairs = |node: u32| cpus(&node).unwrap_or_default().into_iter().map(move |cpu| (cpu, node));
+        self.nodes().into_iter().flat_map(pairs).collect()
+    }
+
+    /// Whether cores run several threads at once; `None` where the kernel does not report it.
+    #[must_use]
+    pub fn smt_active(&self) -> Option<bool> {
+        self.text("devices/system/cpu/smt/active").map(|text| text == "1")
+    }
+
+    /// The frequency governor of a CPU; `None` without cpufreq, as in most virtual machines.
+    #[must_use]
+    pub fn governor(&self, cpu: u32) -> Option<String> {
+        self.text(&format!("devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"))
+    }
+}
