@@ -45,6 +45,8 @@ pub enum Why {
     NotRead,
     /// It is counted per thread, and too many threads ended before they were read.
     ThreadsUnread,
+    /// How much of the blocked time was spent waiting for a CPU is unknown.
+    QueueUnknown,
     /// The counts result in an impossible value.
     Suspect,
 }
@@ -67,6 +69,7 @@ impl Why {
             Why::Idle => "nothing ran",
             Why::NotRead => "not read in this window (select more time)",
             Why::ThreadsUnread => "most threads ended before they could be read (use a shorter --interval)",
+            Why::QueueUnknown => "part of the blocked time may be waiting for a CPU (run fewer busy threads than CPUs)",
             Why::Suspect => "the counters come to a value that cannot be",
         }
     }

@@ -111,7 +111,7 @@ fn measure() -> impl Strategy<Value = Measure<f64>> {
     ]
 }
 
-const REASONS: [Why; 14] = [
+const REASONS: [Why; 15] = [
     Why::NotSupported,
     Why::NotPermitted,
     Why::Multiplexed,
@@ -125,6 +125,7 @@ const REASONS: [Why; 14] = [
     Why::Idle,
     Why::NotRead,
     Why::ThreadsUnread,
+    Why::QueueUnknown,
     Why::Suspect,
 ];
 

@@ -6,19 +6,27 @@ use super::demangle::demangle;
 use super::fde::{self, Section};
 use crate::error::Result;
 use crate::model::{BuildId, Bytes, Symbol};
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, SymbolIndex, SymbolKind};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A function by its address in the image. `name` is the mangled name, demangled on lookup.
+/// A function by its address in the image. Its name stays in the symbol table until a lookup needs it: a program has
+/// a hundred thousand of them, and a recording meets some hundred.
+#[derive(Clone, Copy)]
 struct Function {
     start: u64,
     /// Exclusive. The next function's start if the symbol has no size.
     end: u64,
-    name: Box<str>,
-    /// Ranks names that share an address; lower is better.
-    rank: (bool, bool, bool, usize, Reverse<usize>),
+    table: Table,
+    index: SymbolIndex,
+}
+
+/// Which of the symbol tables.
+#[derive(Debug, Clone, Copy)]
+struct Table {
+    of_debug_file: bool,
+    dynamic: bool,
 }
 
 /// An image with its cached debug information and functions.
@@ -109,10 +117,19 @@ impl Image {
         let functions = self.functions.get_or_init(|| self.read_functions());
         let after = functions.partition_point(|function| function.start <= address);
         let named = after.checked_sub(1).and_then(|at| functions.get(at)).filter(|function| address < function.end);
-        match named {
-            Some(function) => Some(demangle(&function.name)),
+        match named.and_then(|function| self.symbol_name(function)) {
+            Some(name) => Some(demangle(name)),
             None => self.bounds(address).map(|range| format!("{}+{:#x}", self.label, range.start)),
         }
+    }
+
+    /// The mangled name of a function.
+    fn symbol_name(&self, function: &Function) -> Option<&str> {
+        let attached = self.debug_file.as_ref().map(|file| &file.bytes);
+        let bytes = if function.table.of_debug_file { attached? } else { &self.bytes };
+        let file = open(bytes).ok()?;
+        let table = if function.table.dynamic { file.dynamic_symbol_table() } else { file.symbol_table() };
+        table?.symbol_by_index(function.index).ok()?.name().ok()
     }
 
     fn bounds(&self, address: u64) -> Option<Range<u64>> {
@@ -126,29 +143,42 @@ impl Image {
 
     /// Functions from the symbol tables of the image and its debug file, sorted, one per address.
     fn read_functions(&self) -> Vec<Function> {
-        let mut functions = Vec::new();
-        for bytes in self.debug_file.iter().map(|file| &file.bytes).chain([&self.bytes]) {
-            let Ok(file) = open(bytes) else { continue };
-            for symbol in file.symbols().chain(file.dynamic_symbols()) {
-                functions.extend(function(&symbol));
+        let debug_file = self.debug_file.iter().map(|file| (true, &file.bytes));
+        let files = debug_file.chain([(false, &self.bytes)]);
+        let files: Vec<_> =
+            files.filter_map(|(of_debug_file, bytes)| Some((of_debug_file, open(bytes).ok()?))).collect();
+        let mut named = Vec::new();
+        for (of_debug_file, file) in &files {
+            for (dynamic, table) in [(false, file.symbol_table()), (true, file.dynamic_symbol_table())] {
+                let table_id = Table { of_debug_file: *of_debug_file, dynamic };
+                let symbols = table.into_iter().flat_map(|table| table.symbols());
+                named.extend(symbols.filter_map(|symbol| function(&symbol, table_id)));
             }
         }
-        functions.sort_by(|a, b| (a.start, a.rank, &a.name).cmp(&(b.start, b.rank, &b.name)));
-        functions.dedup_by_key(|function| function.start);
+        named.sort_unstable_by_key(|(function, _)| function.start);
+        let aliases = named.chunk_by(|(a, _), (b, _)| a.start == b.start);
+        let preferred = aliases.filter_map(|aliases| aliases.iter().min_by_key(|(_, name)| name));
+        let mut functions: Vec<Function> = preferred.map(|(function, _)| *function).collect();
         close_unsized(&mut functions);
         functions
     }
 }
 
-/// The symbol of a defined function. Among several at one address we choose as perf does, so that both tools print the
-/// same name: sized, then not weak, then global, then fewer leading underscores, then the longer name.
-fn function(symbol: &object::Symbol<'_, '_>) -> Option<Function> {
+/// Orders the names at one address as perf does, so that both tools print the same one: sized, then not weak, then
+/// global, then fewer leading underscores, then the longer name.
+type NameRank<'a> = (bool, bool, bool, usize, Reverse<usize>, &'a str);
+
+/// The symbol of a defined function and how its name ranks.
+fn function<'a>(symbol: &object::Symbol<'a, '_>, table: Table) -> Option<(Function, NameRank<'a>)> {
     let code = symbol.kind() == SymbolKind::Text || is_ifunc(symbol);
-    let name = symbol.name().ok().filter(|name| code && symbol.is_definition() && !name.is_empty())?;
+    if !code || !symbol.is_definition() {
+        return None;
+    }
+    let name = symbol.name().ok().filter(|name| !name.is_empty())?;
     let (start, size) = (symbol.address(), symbol.size());
     let underscores = name.len() - name.trim_start_matches('_').len();
-    let rank = (size == 0, symbol.is_weak(), !symbol.is_global(), underscores, Reverse(name.len()));
-    Some(Function { start, end: start.saturating_add(size), name: name.into(), rank })
+    let rank = (size == 0, symbol.is_weak(), !symbol.is_global(), underscores, Reverse(name.len()), name);
+    Some((Function { start, end: start.saturating_add(size), table, index: symbol.index() }, rank))
 }
 
 /// Extends a symbol without a size to the next symbol.

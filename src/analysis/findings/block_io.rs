@@ -18,11 +18,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     };
     let (span, work) = (context.span()?, context.work()?);
     let share = if work.storage > 0.0 { work.storage / work.total() } else { 0.0 };
-    if share < limits::STORAGE {
-        return Ok(None);
-    }
     if no_pressure(context) {
         return Ok(None);
+    }
+    if share < limits::STORAGE {
+        return context.below_limit(WaitReason::Storage, share, work.total(), limits::STORAGE);
     }
     context.require_work()?;
     let by_span = context.waits().is_ok();

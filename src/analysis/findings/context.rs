@@ -1,5 +1,6 @@
 //! The inputs of the rules, computed once per selection.
 
+use super::paths::WaitReason;
 use super::stacks::Stacks;
 use super::waits::Waits;
 use super::{Confidence, Evidence, Finding, limits};
@@ -160,6 +161,22 @@ impl<'a> RuleContext<'a> {
             None => (0.0, 0.0, counted("blkio-delay")),
         };
         Ok(ThreadStates { running, queued, locked, mapping, storage })
+    }
+
+    /// The verdict on waits whose `share` of `total` threads is below `limit`. They are not clear if they would exceed it
+    /// with the run-queue time that could not be split off from them.
+    pub(super) fn below_limit(
+        &self,
+        reason: WaitReason,
+        share: f64,
+        total: f64,
+        limit: f64,
+    ) -> Result<Option<Finding>, Why> {
+        let (Some(waits), work) = (&self.waits, self.work()?) else { return Ok(None) };
+        let span = self.span()?;
+        let queued = (1.0 - waits.blocked_share(work.queued * span)) * waits.sum(&[reason]).seconds / span;
+        let at_most = (share * total + queued) / (total + queued);
+        if at_most >= limit { Err(Why::QueueUnknown) } else { Ok(None) }
     }
 
     /// Like `work`, but fails with `Idle` if the threads had too little to do.

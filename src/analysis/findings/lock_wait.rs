@@ -45,7 +45,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits();
     let costs = costs(context, waits.as_ref().ok().copied())?;
     if costs.share < limits::LOCKED {
-        return waits.map(|_| None);
+        waits?;
+        let total = context.require_work()?.total() + costs.signalled;
+        return context.below_limit(WaitReason::Lock, costs.share, total, limits::LOCKED);
     }
     let only_locks = costs.signalled == 0.0;
     let reasons: &[WaitReason] = if only_locks { &[WaitReason::Lock] } else { &[WaitReason::Lock, WaitReason::Signal] };

@@ -29,7 +29,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let blocked = work.mapping / work.total();
     let share = running + blocked;
     if share < limits::LOCKED {
-        return Ok(None);
+        return context.below_limit(WaitReason::MmapLock, share, work.total(), limits::LOCKED);
     }
     let waiting = context.waits().ok().and_then(|waits| waits.worst(&[WaitReason::MmapLock], false));
     let place = waiting.filter(|_| blocked >= running).or_else(|| on.as_ref().ok().and_then(|part| part.place.clone()));

@@ -216,6 +216,33 @@ fn waits_are_told_apart_by_what_they_wait_for() {
 }
 
 #[test]
+fn waits_that_may_be_for_a_cpu_are_neither_found_nor_clear() {
+    let libc = "/usr/lib/libc.so.6";
+    let mutex = format!("{MAIN};app!push;{libc}!pthread_mutex_lock;{libc}!__lll_lock_wait;{FUTEX}");
+    let mapped = format!(
+        "{MAIN};app!push;{libc}!mmap;[kernel]!vm_mmap_pgoff;[kernel]!down_write;[kernel]!rwsem_down_write_slowpath"
+    );
+    let file = format!("{MAIN};app!save;{libc}!fsync;[kernel]!io_schedule;[kernel]!schedule");
+    for (rule, state, stack) in
+        [("lock-wait", Sleeping, &mutex), ("mmap-lock", Sleeping, &mapped), ("block-io", DiskSleep, &file)]
+    {
+        for (queued, count, undecided) in [(40, 400, false), (4_500, 400, true), (4_500, 10, false)] {
+            let mut s = healthy();
+            read(&mut s, Scope::Target, &[("run-delay", ms(queued).0)]);
+            for n in 0..count {
+                s.off_cpu(n * 10, 41, state, 10, None, stack);
+            }
+            let results = results(s);
+            let found = results.found.iter().any(|finding| finding.rule == rule);
+            let why = results.undecided.iter().find(|(undecided, ..)| *undecided == rule).map(|(_, _, why)| *why);
+            let row = format!("{rule}, {queued} ms queued, {count} waits");
+            assert_eq!(found, queued == 40, "{row}");
+            assert_eq!(why, undecided.then_some(Why::QueueUnknown), "{row}");
+        }
+    }
+}
+
+#[test]
 fn hand_overs_count_only_where_they_are_too_fine_to_be_work() {
     let signal = format!("{MAIN};app!wait_for_turn;/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}");
     let mut s = healthy();

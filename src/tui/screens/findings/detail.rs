@@ -79,6 +79,7 @@ fn remedy(why: Why) -> Option<&'static str> {
         Why::Idle => Some("select a time in which it ran"),
         Why::OpsSilent => Some("check the notes of the recording on its operation source"),
         Why::NotRead => Some("select a longer time"),
+        Why::QueueUnknown => Some("run fewer busy threads than CPUs, or on CPUs of their own"),
         Why::ThreadsUnread => Some("record the waits themselves: --off-cpu sees every thread"),
         Why::RunsScatter | Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => {
             None

@@ -88,6 +88,7 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::Idle => &["nothing ran"],
         Why::NotRead => &["not read in this window", "not read"],
         Why::ThreadsUnread => &["most threads ended unread", "unread"],
+        Why::QueueUnknown => &["blocked time may be run-queue time", "queue unknown"],
         Why::Suspect => &["counters come to a value that cannot be", "suspect"],
     }
 }
