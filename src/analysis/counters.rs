@@ -2,7 +2,7 @@
 
 use super::computable::HardwareMetrics;
 use super::lifetimes::Lifetimes;
-use super::selection::Who;
+use super::selection::ThreadSet;
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{CounterDef, CounterId, CounterReading, Measure, Quality, Scope, Unit, Why};
@@ -179,10 +179,10 @@ impl Counters {
 
     /// The counter's growth for these threads: the whole target, or the sum over those selected.
     #[must_use]
-    pub(super) fn of_tasks(&self, name: &str, who: &Who, window: Window) -> Measure<f64> {
+    pub(super) fn of_tasks(&self, name: &str, who: &ThreadSet, window: Window) -> Measure<f64> {
         match who {
-            Who::All => self.delta(name, Scope::Target, window),
-            Who::Only(tids) => self.sum(name, tids.iter().copied(), window),
+            ThreadSet::All => self.delta(name, Scope::Target, window),
+            ThreadSet::Only(tids) => self.sum(name, tids.iter().copied(), window),
         }
     }
 

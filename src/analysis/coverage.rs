@@ -3,7 +3,7 @@
 
 use super::counters::Counters;
 use super::metric::{Metric, value_of};
-use super::selection::{Axis, Who};
+use super::selection::{Axis, ThreadSet};
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{EventSpec, Measure, MetricId, Rate, Unit, Why};
@@ -77,7 +77,7 @@ pub(super) fn clock(profile: &Profile, axis: Axis) -> Option<u16> {
 pub(super) fn coverage(
     profile: &Profile,
     counters: &Counters,
-    who: &Who,
+    who: &ThreadSet,
     axis: Axis,
     window: Window,
 ) -> Measure<Coverage> {
@@ -121,7 +121,7 @@ mod tests {
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::Scope;
 
-    fn of(samples: u64, counter: &str, counted_ms: u64, who: &Who) -> Measure<Coverage> {
+    fn of(samples: u64, counter: &str, counted_ms: u64, who: &ThreadSet) -> Measure<Coverage> {
         let mut synthetic = Synthetic::new();
         synthetic.weight = 1_000_000;
         synthetic.alive(41, "main").samples(100, 41, "a!b", samples);
@@ -143,7 +143,7 @@ mod tests {
             (8, 10, (false, false, false)),
             (1000, 800, (false, false, true)),
         ] {
-            let Measure::Known { value, .. } = of(samples, "task-clock", counted, &Who::All) else {
+            let Measure::Known { value, .. } = of(samples, "task-clock", counted, &ThreadSet::All) else {
                 panic!("{samples} of {counted} ms is no coverage")
             };
             assert_eq!(
@@ -156,10 +156,10 @@ mod tests {
 
     #[test]
     fn without_cpu_time_there_is_no_coverage() {
-        let only = Who::Only([41].into_iter().collect());
+        let only = ThreadSet::Only([41].into_iter().collect());
         for (counter, counted, who, why) in [
-            ("user-time", 100, &Who::All, Why::NotRecorded),
-            ("task-clock", 0, &Who::All, Why::Idle),
+            ("user-time", 100, &ThreadSet::All, Why::NotRecorded),
+            ("task-clock", 0, &ThreadSet::All, Why::Idle),
             ("task-clock", 100, &only, Why::NotRecorded),
         ] {
             assert_eq!(of(5, counter, counted, who), Measure::Missing(why), "{counter} {counted}");

@@ -4,7 +4,7 @@
 use super::computable::{Computable, CountedFormula, Counter};
 use super::counters::Counters;
 use super::metric::Metric;
-use super::selection::Who;
+use super::selection::ThreadSet;
 use super::time::Window;
 use crate::model::{Measure, Quality, Scope, Why, per_operation_text};
 
@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Copy)]
 pub(super) struct HardwareReader<'a> {
     pub counters: &'a Counters,
-    pub who: &'a Who,
+    pub who: &'a ThreadSet,
     pub window: Window,
 }
 
@@ -48,7 +48,10 @@ impl HardwareReader<'_> {
                 detail = Some(format!("{known:.4} lies outside {} to {}", bounds.0, bounds.1));
             }
         }
-        if computable.formula.is_some() && value.why() == Some(Why::NotRecorded) && matches!(self.who, Who::Only(_)) {
+        if computable.formula.is_some()
+            && value.why() == Some(Why::NotRecorded)
+            && matches!(self.who, ThreadSet::Only(_))
+        {
             detail = Some("counted for the whole target, not thread by thread".to_string());
         }
         match &computable.formula {
@@ -203,14 +206,14 @@ mod tests {
         synthetic
     }
 
-    fn all(synthetic: Synthetic, who: &Who) -> Vec<Metric> {
+    fn all(synthetic: Synthetic, who: &ThreadSet) -> Vec<Metric> {
         let profile = synthetic.finish();
         let window = Window { from: ms(0), to: ms(2000) };
         metrics(&Counters::of(&profile), who, window, None)
     }
 
     fn metric(synthetic: Synthetic, name: &str) -> Metric {
-        let found = all(synthetic, &Who::All).into_iter().find(|metric| metric.id.name() == name);
+        let found = all(synthetic, &ThreadSet::All).into_iter().find(|metric| metric.id.name() == name);
         found.unwrap_or_else(|| panic!("no metric {name}"))
     }
 
@@ -237,7 +240,7 @@ mod tests {
             counted.reading("task-clock", Scope::Target, 2000, ms(1000).0);
             let events = counted.meta.hardware.groups.iter_mut().flat_map(|group| &mut group.events);
             events.for_each(|event| event.event.exclude_kernel = exclude_kernel);
-            let found = all(counted, &Who::All);
+            let found = all(counted, &ThreadSet::All);
             let value = |name| found.iter().find(|metric| metric.id.name() == name).map(|metric| metric.value);
             assert_eq!((value("frequency"), value("ipc")), (Some(expected), Some(known(0.5, 1.0))));
         }
@@ -326,7 +329,7 @@ mod tests {
     fn of_selected_threads_only_what_was_counted_by_thread_is_told() {
         let mut synthetic = synthetic(&[Group(1.0, &[("llc-miss", 1000), ("instructions", 1_000_000)])]);
         synthetic.alive(41, "main");
-        let who = Who::Only([41].into_iter().collect());
+        let who = ThreadSet::Only([41].into_iter().collect());
         let found = all(synthetic, &who).into_iter().find(|metric| metric.id == MetricId::LlcMpki);
         let found = found.map(|metric| (metric.value, metric.detail.is_some()));
         assert_eq!(found, Some((Measure::Missing(Why::NotRecorded), true)));
@@ -337,7 +340,7 @@ mod tests {
         let costs = |groups: &[Group<'_>]| -> Vec<(&str, Measure<f64>)> {
             let profile = synthetic(groups).finish();
             let (counters, window) = (Counters::of(&profile), Window { from: ms(0), to: ms(2000) });
-            let reader = HardwareReader { counters: &counters, who: &Who::All, window };
+            let reader = HardwareReader { counters: &counters, who: &ThreadSet::All, window };
             reader.per_operation(Measure::exact(100.0)).map(|metric| (metric.id.name(), metric.value)).collect()
         };
         assert_eq!(costs(&[Group(1.0, &[("cycles", 2), ("instructions", 1)])]), []);
@@ -384,7 +387,7 @@ mod tests {
             let borrowed: Vec<Vec<(&str, u64)>> =
                 named.iter().map(|(_, own)| own.iter().map(|(name, value)| (name.as_str(), *value)).collect()).collect();
             let given: Vec<Group<'_>> = named.iter().zip(&borrowed).map(|((share, _), own)| Group(*share, own)).collect();
-            let found = all(synthetic(&given), &Who::All);
+            let found = all(synthetic(&given), &ThreadSet::All);
             let formula = Formula::parse("1000 * llc-miss / instructions").ok_or(TestCaseError::fail("formula"))?;
             let told = found.iter().find(|metric| metric.id == MetricId::LlcMpki).map(|metric| metric.value);
             if let Some(Measure::Known { value, quality }) = told {

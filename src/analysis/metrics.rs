@@ -5,7 +5,7 @@ use super::counters::Counters;
 use super::hardware_metrics::HardwareReader;
 use super::metric::Metric;
 use super::remainder::remainder;
-use super::selection::Who;
+use super::selection::ThreadSet;
 use super::summary::Summary;
 use super::time::Window;
 use crate::model::{Computation, Measure, MetricId, Readings, Scope, Why};
@@ -19,7 +19,7 @@ use Computation::{
 #[derive(Clone, Copy)]
 struct MetricContext<'a> {
     counters: &'a Counters,
-    who: &'a Who,
+    who: &'a ThreadSet,
     window: Window,
     summary: Option<&'a Summary>,
 }
@@ -27,10 +27,10 @@ struct MetricContext<'a> {
 /// Every metric of the window for these threads. `summary` must cover the same selection; without it the shares of lost
 /// samples and of sampled time are missing.
 #[must_use]
-pub fn metrics(counters: &Counters, who: &Who, window: Window, summary: Option<&Summary>) -> Vec<Metric> {
+pub fn metrics(counters: &Counters, who: &ThreadSet, window: Window, summary: Option<&Summary>) -> Vec<Metric> {
     let context = MetricContext { counters, who, window, summary };
     let plain = MetricId::ALL.iter().filter(|id| id.def().computation.is_plain()).map(|id| {
-        let by_core_type = *id == MetricId::Ipc && *who == Who::All;
+        let by_core_type = *id == MetricId::Ipc && *who == ThreadSet::All;
         let detail = if by_core_type { ipc_by_core_type(counters, window) } else { None };
         Metric { detail, ..Metric::of(*id, context.value(id.def().computation)) }
     });
@@ -43,8 +43,8 @@ impl MetricContext<'_> {
             return Measure::Missing(Why::Suspect);
         }
         match (from, self.who) {
-            (Readings::Tasks, Who::Only(tids)) => self.counters.sum(name, tids.iter().copied(), self.window),
-            (Readings::Tasks, Who::All) | (Readings::Target, _) => {
+            (Readings::Tasks, ThreadSet::Only(tids)) => self.counters.sum(name, tids.iter().copied(), self.window),
+            (Readings::Tasks, ThreadSet::All) | (Readings::Target, _) => {
                 self.counters.delta(name, Scope::Target, self.window)
             }
             (Readings::Host, _) => self.counters.delta(name, Scope::Host, self.window),
@@ -126,7 +126,7 @@ mod tests {
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::{Quality, TaskChange};
 
-    fn check(synthetic: Synthetic, who: &Who, expected: &[(&str, Measure<f64>)]) {
+    fn check(synthetic: Synthetic, who: &ThreadSet, expected: &[(&str, Measure<f64>)]) {
         let profile = synthetic.finish();
         let window = Window { from: ms(0), to: ms(2000) };
         let all = metrics(&Counters::of(&profile), who, window, None);
@@ -186,7 +186,7 @@ mod tests {
             ("probe_llc_latency", 25.0),
             ("probe_tlb_latency", 8.0),
         ];
-        check(synthetic, &Who::All, &expected.map(|(name, value)| (name, Measure::exact(value))));
+        check(synthetic, &ThreadSet::All, &expected.map(|(name, value)| (name, Measure::exact(value))));
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
         synthetic.reading("task-clock", Scope::Thread(42), 1400, ms(200).0);
         synthetic.reading("task-clock", Scope::Target, 2000, ms(2000).0);
         synthetic.reading("psi-cpu-some", Scope::Target, 2000, ms(200).0);
-        let who = Who::Only([42].into_iter().collect());
+        let who = ThreadSet::Only([42].into_iter().collect());
         // Nothing was read in its last 100 ms.
         let expected = [("cpu_time", 0.25, 0.8), ("run_share", 0.5, 0.8), ("psi_cpu_some", 0.1, 1.0)];
         let known = |value, coverage| Measure::Known { value, quality: Quality { coverage } };
@@ -219,7 +219,7 @@ mod tests {
             (4.0, "task-clock", Measure::exact(3000.0)),
         ] {
             summary.coverage = Measure::exact(Coverage { share, error: 0.01, counter });
-            let all = metrics(&counters, &Who::All, window, Some(&summary));
+            let all = metrics(&counters, &ThreadSet::All, window, Some(&summary));
             let cycles = all.iter().find(|metric| metric.id == MetricId::Cycles).unwrap();
             assert_eq!(cycles.value, expected, "{share} of {counter}");
         }
@@ -237,7 +237,7 @@ mod tests {
             ("cpi", Measure::Known { value: 2.0, quality: half }),
             ("frequency", Measure::Known { value: 6000.0, quality: half }),
         ];
-        check(together, &Who::All, &expected);
+        check(together, &ThreadSet::All, &expected);
 
         let mut apart = Synthetic::new();
         apart.multiplexed("cycles", Scope::Target, 2000, 3000, (2000, 1000));
@@ -245,7 +245,7 @@ mod tests {
         let mut profile = apart.finish();
         profile.counters.iter_mut().for_each(|def| def.group = None);
         let window = Window { from: ms(0), to: ms(2000) };
-        let all = metrics(&Counters::of(&profile), &Who::All, window, None);
+        let all = metrics(&Counters::of(&profile), &ThreadSet::All, window, None);
         let ipc = all.iter().find(|metric| metric.id == MetricId::Ipc).unwrap();
         assert_eq!(ipc.value, Measure::Missing(Why::Multiplexed));
     }
@@ -257,6 +257,6 @@ mod tests {
         synthetic.define("instructions");
         synthetic.reading("user-time", Scope::Target, 1000, 0).reading("system-time", Scope::Target, 1000, 0);
         let expected = [("ipc", Why::NotSupported), ("user_share", Why::Idle), ("cpu_time", Why::NotRecorded)];
-        check(synthetic, &Who::All, &expected.map(|(name, why)| (name, Measure::Missing(why))));
+        check(synthetic, &ThreadSet::All, &expected.map(|(name, why)| (name, Measure::Missing(why))));
     }
 }

@@ -1,6 +1,6 @@
 //! One view of samples and off-CPU spans, so that tables and trees need not know which they show.
 
-use super::selection::{Axis, Selection, Who};
+use super::selection::{Axis, Selection, ThreadSet};
 use super::time::TimeRange;
 use crate::model::profile::Profile;
 use crate::model::{OffCpu, StackEnd, StackId};
@@ -27,7 +27,7 @@ pub struct Observation {
 pub fn observations<'a>(
     profile: &'a Profile,
     selection: &Selection,
-    who: &'a Who,
+    who: &'a ThreadSet,
 ) -> Box<dyn Iterator<Item = Observation> + 'a> {
     let time = selection.time;
     match selection.axis {
@@ -40,7 +40,7 @@ fn samples<'a>(
     profile: &'a Profile,
     event: u16,
     time: TimeRange,
-    who: &'a Who,
+    who: &'a ThreadSet,
 ) -> impl Iterator<Item = Observation> + 'a {
     let chosen = profile.samples.iter().filter(move |s| s.event == event && time.contains(s.at) && who.has(s.tid));
     chosen.map(|s| Observation { pid: s.pid, tid: s.tid, stack: s.stack, end: s.end, weight: s.weight, queued: 0 })
@@ -50,7 +50,7 @@ fn samples<'a>(
 pub(super) fn spans<'a>(
     profile: &'a Profile,
     time: TimeRange,
-    who: &'a Who,
+    who: &'a ThreadSet,
 ) -> impl Iterator<Item = (&'a OffCpu, Observation)> + 'a {
     profile.off_cpu.iter().filter(|span| who.has(span.tid)).filter_map(move |span| {
         let woken = Nanos(span.at.0.saturating_add(span.blocked.0));
@@ -75,7 +75,8 @@ mod tests {
         for (from, to, blocked, queued) in [(0, 100, 20, 10), (15, 35, 15, 5), (32, 34, 0, 2), (0, 12, 2, 0)] {
             let time = TimeRange { from: ms(from), to: Some(ms(to)) };
             let selection = Selection { time, axis: Axis::OffCpu, ..Selection::default() };
-            let seen: Vec<_> = observations(&profile, &selection, &Who::All).map(|o| (o.weight, o.queued)).collect();
+            let seen: Vec<_> =
+                observations(&profile, &selection, &ThreadSet::All).map(|o| (o.weight, o.queued)).collect();
             assert_eq!(seen, [(ms(blocked).0, ms(queued).0)], "{from}-{to}");
         }
     }

@@ -4,13 +4,13 @@
 use super::counters::Counters;
 use super::hardware_metrics::HardwareReader;
 use super::metric::Metric;
-use super::selection::Who;
+use super::selection::ThreadSet;
 use super::time::Window;
 use crate::model::{Computation, Measure, MetricId};
 
 /// Operations, their rate, and the cost of one to these threads. All threads completed `ops` in the window.
 #[must_use]
-pub fn per_operation(counters: &Counters, who: &Who, window: Window, ops: Measure<f64>) -> Vec<Metric> {
+pub fn per_operation(counters: &Counters, who: &ThreadSet, window: Window, ops: Measure<f64>) -> Vec<Metric> {
     let wall = window.span().seconds();
     let value = |computation| match (computation, ops) {
         (Computation::Operations, _) => Some(ops),
@@ -42,7 +42,7 @@ mod tests {
             synthetic.reading("minor-faults", Scope::Target, at, faults);
         }
         let counters = Counters::of(&synthetic.finish());
-        let all = per_operation(&counters, &Who::All, Window { from: ms(0), to: ms(2000) }, ops);
+        let all = per_operation(&counters, &ThreadSet::All, Window { from: ms(0), to: ms(2000) }, ops);
         for (name, value) in expected {
             let metric = all.iter().find(|metric| metric.id.name() == *name).map(|metric| metric.value);
             assert_eq!(metric, Some(*value), "{name}");

@@ -38,20 +38,20 @@ impl Default for Selection {
 
 /// The threads of a selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
+pub enum ThreadSet {
     /// Every thread.
     All,
     /// Only these.
     Only(FxHashSet<u32>),
 }
 
-impl Who {
+impl ThreadSet {
     /// Whether the thread is selected.
     #[must_use]
     pub fn has(&self, tid: u32) -> bool {
         match self {
-            Who::All => true,
-            Who::Only(tids) => tids.contains(&tid),
+            ThreadSet::All => true,
+            ThreadSet::Only(tids) => tids.contains(&tid),
         }
     }
 }
@@ -59,17 +59,17 @@ impl Who {
 impl Selection {
     /// Resolves the selected threads.
     #[must_use]
-    pub fn who(&self, tasks: &Tasks) -> Who {
+    pub fn who(&self, tasks: &Tasks) -> ThreadSet {
         let any_thread = self.tids.is_empty() && self.comms.is_empty();
         if any_thread && self.pids.is_empty() {
-            return Who::All;
+            return ThreadSet::All;
         }
         let named = |comm: &str| self.comms.iter().any(|pattern| matches(pattern, comm));
         let chosen = tasks.iter().filter(|task| {
             (any_thread || self.tids.contains(&task.tid) || named(&task.comm))
                 && (self.pids.is_empty() || self.pids.contains(&task.pid))
         });
-        Who::Only(chosen.map(|task| task.tid).collect())
+        ThreadSet::Only(chosen.map(|task| task.tid).collect())
     }
 
     /// The axis of the event with this name in the recording; modifiers may be omitted.
@@ -105,7 +105,7 @@ impl Selection {
             return Err(Error::new(ErrorKind::Unsupported, "the recording holds no time off the CPU")
                 .hint("Record it with `ironlaw record --off-cpu`."));
         }
-        if self.who(tasks) == Who::Only(FxHashSet::default()) {
+        if self.who(tasks) == ThreadSet::Only(FxHashSet::default()) {
             return Err(Error::new(ErrorKind::NotFound, "no thread of the recording is selected")
                 .hint("`ironlaw report` without --thread lists the threads."));
         }
@@ -156,7 +156,7 @@ mod tests {
         let check = |tids: &[u32], comms: &[&str], pids: &[u32], expected: &[u32]| {
             let comms = comms.iter().map(ToString::to_string).collect();
             let selection = Selection { tids: tids.to_vec(), comms, pids: pids.to_vec(), ..Selection::default() };
-            assert_eq!(selection.who(&tasks), Who::Only(expected.iter().copied().collect()));
+            assert_eq!(selection.who(&tasks), ThreadSet::Only(expected.iter().copied().collect()));
         };
         check(&[41], &["io-2"], &[], &[41, 43]);
         check(&[], &["io-*"], &[41], &[42, 43]);

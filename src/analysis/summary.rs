@@ -3,7 +3,7 @@
 use super::counters::Counters;
 use super::coverage::{Coverage, coverage};
 use super::observe::observations;
-use super::selection::{Selection, Who};
+use super::selection::{Selection, ThreadSet};
 use super::tasks::Tasks;
 use super::time::Window;
 use crate::model::profile::Profile;
@@ -130,7 +130,7 @@ pub fn summary(
     summary
 }
 
-fn switching(profile: &Profile, counters: &Counters, who: &Who, window: Window) -> Measure<f64> {
+fn switching(profile: &Profile, counters: &Counters, who: &ThreadSet, window: Window) -> Measure<f64> {
     let Some(cost) = profile.meta.hardware.switch_cost_ns else { return Measure::Missing(Why::NotRecorded) };
     let count = |name| counters.of_tasks(name, who, window);
     let switches = count("voluntary-switches").ratio(count("involuntary-switches"), |some, others| Some(some + others));

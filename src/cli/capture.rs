@@ -8,7 +8,7 @@ use super::plan::{self, Environment, TargetChoice};
 use crate::collect::resolve;
 use crate::error::Result;
 use crate::model::{Baseline, Note, Plan, Target};
-use crate::session::{Live, Outcome};
+use crate::session::{LiveCapture, Outcome};
 use crate::store::{self, Writer};
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::event_sources::EventSourceFiles;
@@ -46,7 +46,7 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
 
 /// Captures into a recording at `path` and stores the session's baseline in it. Prints notes as soon as they are known.
 pub(super) fn record(
-    live: Live,
+    live: LiveCapture,
     path: &Path,
     force: bool,
     baseline: Option<&Baseline>,

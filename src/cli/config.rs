@@ -16,7 +16,7 @@ use toml::Spanned;
 
 /// The settings from the file and the environment.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Chosen {
+pub(super) struct ResolvedConfig {
     /// Appearance and keys.
     pub settings: Settings,
     /// Limit of the history.
@@ -113,7 +113,7 @@ fn path(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
 ///
 /// # Errors
 /// The file cannot be read or contains an unknown setting. A missing file is not an error.
-pub(super) fn chosen() -> Result<Chosen> {
+pub(super) fn chosen() -> Result<ResolvedConfig> {
     let variable = |name: &str| std::env::var(name).ok();
     let environment = Environment {
         term: variable("TERM"),
@@ -137,7 +137,7 @@ fn shown(path: Option<&Path>) -> String {
 }
 
 /// Parses the file's text.
-fn parse(text: &str, environment: &Environment) -> Result<Chosen> {
+fn parse(text: &str, environment: &Environment) -> Result<ResolvedConfig> {
     let file: File = toml::from_str(text).map_err(|error| {
         let wrong = Error::new(ErrorKind::Usage, error.message())
             .hint("`ironlaw config` prints every setting with its default.");
@@ -155,7 +155,7 @@ fn parse(text: &str, environment: &Environment) -> Result<Chosen> {
     let mib = number("history_mib", file.history_mib.as_ref(), bytes >> 20, 1..=1 << 20)?;
     let minutes = number("history_minutes", file.history_minutes.as_ref(), span.0 / MINUTE, 1..=1 << 20)?;
     let interval = number("interval_ms", file.interval_ms.as_ref(), 0, 10..=3_600_000)?;
-    Ok(Chosen {
+    Ok(ResolvedConfig {
         settings,
         limit: Limit { bytes: mib << 20, span: Nanos(minutes * MINUTE) },
         interval: (interval > 0).then_some(Nanos(interval * 1_000_000)),
@@ -250,7 +250,7 @@ mod tests {
         let environment = Environment::default();
         assert_eq!(
             parse(&uncommented, &environment).unwrap(),
-            Chosen { interval: Some(Nanos(1_000_000_000)), ..parse("", &environment).unwrap() }
+            ResolvedConfig { interval: Some(Nanos(1_000_000_000)), ..parse("", &environment).unwrap() }
         );
     }
 

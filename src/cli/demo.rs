@@ -3,11 +3,11 @@
 
 use super::args::{CaptureArgs, DemoArg, DemoArgs, GlobalArgs, TargetArgs, TopArgs, WorkloadArgs};
 use super::out::{self, Terminal};
-use super::top::{self, First, Opening};
+use super::top::{self, Opening, StartScreen};
 use super::{capture, flamegraph, report};
 use crate::error::{Context, Result};
 use crate::ops;
-use crate::session::{self, Live};
+use crate::session::{self, LiveCapture};
 use crate::store;
 use crate::sys::caps::Privileges;
 use crate::sys::procfs::ProcFs;
@@ -32,7 +32,7 @@ pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     }
     let target = TargetArgs { command: command(args, SESSION_SECONDS)?, ..TargetArgs::default() };
     let top = TopArgs { target, ..TopArgs::default() };
-    top::session(Opening::of(top), First::Target, terminal)
+    top::session(Opening::of(top), StartScreen::Target, terminal)
 }
 
 /// Sweeps a workload whose threads share a lock.
@@ -80,7 +80,7 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     let target = TargetArgs { command: command(args, seconds)?, ..TargetArgs::default() };
     let how = CaptureArgs { off_cpu: true, ops: Some(ops::parse(OPERATIONS)?), ..CaptureArgs::default() };
     let (plan, notes) = capture::plan(&target, &how)?;
-    let outcome = capture::record(Live::open(plan, notes, false)?, &path, true, None, terminal)?;
+    let outcome = capture::record(LiveCapture::open(plan, notes, false)?, &path, true, None, terminal)?;
     let picture = path.with_extension("svg");
     let profile = session::open(&path)?;
     out::deliver(&report::brief(&profile, global)?, None)?;

@@ -59,16 +59,16 @@ fn output(args: &ImportArgs) -> Result<PathBuf> {
 
 /// Summary of the result: duration, number of samples, events.
 fn summary(imported: &Imported) -> String {
-    let Imported { meta, tally, .. } = imported;
+    let Imported { meta, stats, .. } = imported;
     let names: Vec<String> = meta.events.iter().map(|event| visible(&event.name).to_string()).collect();
-    let whole = tally.whole_share().map(|share| format!(", {:.1}% of stacks whole", 100.0 * share));
+    let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks whole", 100.0 * share));
     format!(
         "imported {:.1} s of {}: {} samples of {}, {} lost{}",
         Nanos(meta.duration_ns.unwrap_or_default()).seconds(),
         visible(&meta.plan.target.label()),
-        tally.samples,
+        stats.samples,
         names.join(", "),
-        tally.lost,
+        stats.lost,
         whole.unwrap_or_default(),
     )
 }

@@ -5,7 +5,7 @@ use super::args::RecordArgs;
 use super::out::Terminal;
 use super::{baseline, capture, plan};
 use crate::error::Result;
-use crate::session::Live;
+use crate::session::LiveCapture;
 use crate::store;
 use crate::sys::clock;
 use std::process::ExitCode;
@@ -13,17 +13,17 @@ use std::process::ExitCode;
 /// Runs the command.
 pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
     let (mut request, mut notes) = capture::plan(&args.target, &args.capture)?;
-    let fitted = args.baseline.as_deref().map(|path| baseline::fit(path, &request, args.stale_ok)).transpose()?;
-    if let Some(fitted) = &fitted {
+    let matched = args.baseline.as_deref().map(|path| baseline::fit(path, &request, args.stale_ok)).transpose()?;
+    if let Some(matched) = &matched {
         request.neighbours = true;
-        notes.extend_from_slice(&fitted.notes);
+        notes.extend_from_slice(&matched.notes);
     }
     let path = match &args.output {
         Some(name) => store::path(name),
         None => plan::recording_name(&request.target, clock::unix_ns() / 1_000_000_000),
     };
-    let live = Live::open(request, notes, args.capture.debuginfod)?;
-    let outcome = capture::record(live, &path, args.force, fitted.map(|fitted| fitted.baseline).as_ref(), terminal)?;
+    let live = LiveCapture::open(request, notes, args.capture.debuginfod)?;
+    let outcome = capture::record(live, &path, args.force, matched.map(|matched| matched.baseline).as_ref(), terminal)?;
     if let Some(error) = outcome.write_failure {
         return Err(error.context(format!("{} holds only the first part of the session", path.display())));
     }

@@ -70,14 +70,14 @@ impl Screen {
 
 /// Data that a thread opens. The thread sends it before it sends the message about it.
 #[derive(Debug)]
-pub(super) struct Arrival<T> {
+pub(super) struct OpenResult<T> {
     channel: (Sender<T>, Receiver<T>),
     latest: Option<T>,
 }
 
-impl<T> Arrival<T> {
-    pub fn expected() -> Arrival<T> {
-        Arrival { channel: channel(), latest: None }
+impl<T> OpenResult<T> {
+    pub fn expected() -> OpenResult<T> {
+        OpenResult { channel: channel(), latest: None }
     }
 
     pub fn sender(&self) -> Sender<T> {

@@ -2,7 +2,7 @@
 //! the work behind them with the session. All data comes from its [`SnapshotSource`].
 
 use super::out::Terminal;
-use super::screen::{Arrival, Screen};
+use super::screen::{OpenResult, Screen};
 use super::terminal_session::{self, ExitReport, ShutdownGuard};
 use crate::error::{Context, Result};
 use crate::tui::app::App;
@@ -64,7 +64,7 @@ pub(super) fn session(
 ) -> Result<()> {
     terminal_session::hold(terminal, |session| {
         let app = app(&session.settings, session.size);
-        let host = SnapshotHost { screen: Screen::of(session), source: Arrival::expected(), stop: Box::new(stop) };
+        let host = SnapshotHost { screen: Screen::of(session), source: OpenResult::expected(), stop: Box::new(stop) };
         host.open(open)?;
         Ok((app, host, Vec::new()))
     })
@@ -72,7 +72,7 @@ pub(super) fn session(
 
 struct SnapshotHost {
     screen: Screen,
-    source: Arrival<SnapshotSource>,
+    source: OpenResult<SnapshotSource>,
     stop: Box<dyn FnOnce()>,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct TerminalSession {
 /// Messages to print once the terminal is restored.
 #[derive(Debug, Default)]
 pub(super) struct ExitReport {
-    pub said: Vec<String>,
+    pub messages: Vec<String>,
     pub failure: Option<Error>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn hold<H: ShutdownGuard>(
         return Err(Error::new(ErrorKind::Usage, "the terminal session needs a terminal")
             .hint("Without one, use `ironlaw record -p PID -d 10` and `ironlaw report`."));
     }
-    let config::Chosen { settings, limit, .. } = config::chosen()?;
+    let config::ResolvedConfig { settings, limit, .. } = config::chosen()?;
     let (sender, inbox) = channel();
     let stopped = sender.clone();
     // Before any other thread starts, so that no thread is killed by a signal.
@@ -69,7 +69,7 @@ pub(super) fn hold<H: ShutdownGuard>(
     // Restore the terminal first, so that the following output is readable; then save the data.
     let report = host.leave(app.was_forced() || !matches!(ran, Ok(Ok(()))));
     drop(aside);
-    report.said.iter().for_each(|line| terminal.say(line));
+    report.messages.iter().for_each(|line| terminal.say(line));
     output.tell(terminal);
     match ran {
         Err(panic) => {

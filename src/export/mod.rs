@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 mod colours;
+mod column_format;
 mod columns;
 pub mod csv;
 pub(crate) mod diff;
@@ -19,7 +20,6 @@ pub mod perfscript;
 pub mod pprof;
 mod quote;
 pub mod rows;
-mod shape;
 pub mod speedscope;
 pub mod svg;
 pub mod text;

@@ -19,7 +19,7 @@ enum Order {
     /// The first window begins.
     Begin { begun: Sender<()> },
     /// The target started a process.
-    Follow(u32),
+    FollowedTasks(u32),
     /// Read once more, then end.
     Finish { read: Sender<LastReading> },
 }
@@ -33,7 +33,7 @@ pub(super) struct Counting {
 
 /// Tells the counter thread when to begin and when to end.
 #[derive(Debug, Clone)]
-pub(super) struct Orders(Sender<Order>);
+pub(super) struct WindowOrders(Sender<Order>);
 
 /// The counters that the thread reads, and when.
 struct Windows {
@@ -70,13 +70,13 @@ impl Counting {
                 && matches!(task.change, TaskChange::Born { .. })
             {
                 // A send fails only after the last window, when there is nothing left to follow.
-                let _ = self.orders.send(Order::Follow(task.pid));
+                let _ = self.orders.send(Order::FollowedTasks(task.pid));
             }
         }
     }
 
-    pub(super) fn orders(&self) -> Orders {
-        Orders(self.orders.clone())
+    pub(super) fn orders(&self) -> WindowOrders {
+        WindowOrders(self.orders.clone())
     }
 
     /// Joins the thread after its stop was requested; a note if it failed. The windows before that have been sent.
@@ -92,7 +92,7 @@ impl Counting {
     }
 }
 
-impl Reader for Orders {
+impl Reader for WindowOrders {
     fn begin(&mut self) -> Vec<Event> {
         let (begun, done) = channel();
         if self.0.send(Order::Begin { begun }).is_ok() {
@@ -114,7 +114,7 @@ impl Windows {
     fn run(mut self, out: &SyncSender<Vec<Event>>, mailbox: &Receiver<Order>) {
         loop {
             match self.next_order(mailbox) {
-                Ok(Order::Follow(pid)) => self.readings.follow(pid),
+                Ok(Order::FollowedTasks(pid)) => self.readings.follow(pid),
                 Ok(Order::Begin { begun }) => {
                     let first = self.begin();
                     // The waiting side may have given up. A missing reader is noticed at the first window.

@@ -1,6 +1,6 @@
 //! A running capture: the threads that drain, count and symbolize, behind one stream of events.
 
-use super::counting::{Counting, Orders};
+use super::counting::{Counting, WindowOrders};
 use super::naming::Namer;
 use super::operations::{CountedOperations, LastOrder, Operations};
 use crate::collect::readings::Readings;
@@ -23,7 +23,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A running capture.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(super) struct RunningCapture {
     batches: Receiver<Vec<Event>>,
     wake: SyncSender<Vec<Event>>,
     namer: Namer,
@@ -35,7 +35,7 @@ pub(super) struct Flow {
 
 /// The result of waiting for events.
 #[derive(Debug)]
-pub(super) enum Next {
+pub(super) enum CaptureStep {
     /// Events; empty if another thread woke the reader.
     Events(Vec<Event>),
     /// A timeout without events.
@@ -57,7 +57,7 @@ pub(super) struct CaptureEnd {
 
 /// All counters apart from the sampler.
 struct Counters {
-    windows: Orders,
+    windows: WindowOrders,
     operations: Option<LastOrder>,
 }
 
@@ -74,7 +74,7 @@ impl Reader for Counters {
     }
 }
 
-impl Flow {
+impl RunningCapture {
     /// Starts the threads: one counter window per `interval`; with `fetch`, missing debug information is downloaded.
     pub(super) fn start(
         mut sampler: Sampler,
@@ -83,7 +83,7 @@ impl Flow {
         interval: Nanos,
         clock: Clock,
         fetch: bool,
-    ) -> Result<Flow> {
+    ) -> Result<RunningCapture> {
         let (sender, batches) = sync_channel(BACKLOG);
         let stop = StopToken::new()?;
         let namer = Namer::start(sampler.modules(), Options::default(), fetch);
@@ -99,20 +99,28 @@ impl Flow {
             ended
         };
         let drain = std::thread::Builder::new().name("drain".into()).spawn(run);
-        Ok(Flow { batches, wake, namer, counting, operations, drain: drain.context(|| "cannot start a thread")?, stop })
+        Ok(RunningCapture {
+            batches,
+            wake,
+            namer,
+            counting,
+            operations,
+            drain: drain.context(|| "cannot start a thread")?,
+            stop,
+        })
     }
 
     /// The next events. Waits only for a short time.
-    pub(super) fn next(&self) -> Next {
+    pub(super) fn next(&self) -> CaptureStep {
         match self.batches.recv_timeout(TIMEOUT) {
             Ok(batch) => {
                 self.namer.ask(&batch);
                 self.counting.follow(&batch);
-                Next::Events(batch)
+                CaptureStep::Events(batch)
             }
             // The counter thread ends before the drain thread, so everything both sent has been received.
-            Err(RecvTimeoutError::Timeout) if !self.drain.is_finished() => Next::Quiet,
-            Err(_) => Next::Over,
+            Err(RecvTimeoutError::Timeout) if !self.drain.is_finished() => CaptureStep::Quiet,
+            Err(_) => CaptureStep::Over,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A live capture: opened, then either recorded on the caller's thread or handed to a live session.
 //! The drain thread never waits for a reader: events that cannot be delivered in time are counted as lost.
 
-use super::flow::Flow;
+use super::flow::RunningCapture;
 use super::operations::{self, Operations};
 use super::recorder::{Outcome, Recorder};
 use crate::collect::canaries::CanaryThread;
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 /// A capture that is open and ready to run.
 #[derive(Debug)]
-pub struct Live {
+pub struct LiveCapture {
     signals: Signals,
     sampler: Sampler,
     readings: Readings,
@@ -30,14 +30,14 @@ pub struct Live {
     fetch: bool,
 }
 
-impl Live {
+impl LiveCapture {
     /// Opens all events on the target, paused. A command is started but held before its first instruction. The
     /// recording also gets `notes`. With `fetch`, missing debug information is requested from debuginfod. From here on,
     /// Ctrl-C and SIGTERM end the capture, not the process.
     ///
     /// # Errors
     /// The target does not exist, or the kernel refuses to profile it; the hint states what would change that.
-    pub fn open(plan: Plan, mut notes: Vec<Note>, fetch: bool) -> Result<Live> {
+    pub fn open(plan: Plan, mut notes: Vec<Note>, fetch: bool) -> Result<LiveCapture> {
         // Block signals before any thread starts, so that no thread is killed by one.
         let signals = Signals::block()?;
         let clock = Clock::start();
@@ -73,7 +73,7 @@ impl Live {
             exit_status: None,
             notes,
         };
-        Ok(Live { signals, sampler, readings, operations, clock, meta, fetch })
+        Ok(LiveCapture { signals, sampler, readings, operations, clock, meta, fetch })
     }
 
     /// The session's metadata before it runs.
@@ -96,25 +96,25 @@ impl Live {
         self.run_unless(output, &AtomicBool::new(false))
     }
 
-    /// Like [`Live::run`], but also ends when another thread sets `asked`.
+    /// Like [`LiveCapture::run`], but also ends when another thread sets `asked`.
     ///
     /// # Errors
-    /// As for [`Live::run`].
+    /// As for [`LiveCapture::run`].
     pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
-        let Live { signals, sampler, readings, operations, clock, meta, fetch } = self;
+        let LiveCapture { signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
         let counters = counters(&meta);
         let mut recorder = Recorder::new(meta, output, clock);
         recorder.keep(&counters);
-        let flow = Flow::start(sampler, readings, operations, interval, clock, fetch)?;
+        let flow = RunningCapture::start(sampler, readings, operations, interval, clock, fetch)?;
         recorder.consume(&flow, signals, asked);
         Ok(recorder.finish(&flow.finish()?))
     }
 
     /// Starts the capture for a reader that keeps the profile. The caller handles signals.
-    pub(super) fn start(self) -> Result<(Flow, Meta, Clock)> {
-        let Live { sampler, readings, operations, clock, meta, fetch, .. } = self;
-        Ok((Flow::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?, meta, clock))
+    pub(super) fn start(self) -> Result<(RunningCapture, Meta, Clock)> {
+        let LiveCapture { sampler, readings, operations, clock, meta, fetch, .. } = self;
+        Ok((RunningCapture::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?, meta, clock))
     }
 }
 

@@ -15,8 +15,8 @@ mod signal_thread;
 
 pub use crate::collect::sampler::EndReason;
 pub use capture_stats::CaptureStats;
-pub use live::Live;
-pub use live_session::{History, Limit, LiveAssessor, LiveSession, News};
+pub use live::LiveCapture;
+pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent};
 pub use recorder::Outcome;
 pub use replay::open;
 pub use signal_thread::{SignalThread, suspend};

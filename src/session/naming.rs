@@ -4,7 +4,7 @@
 use crate::collect::sampler::{KERNEL, ModuleFiles, NAMED_BELOW};
 use crate::error::{Context, Result};
 use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
-use crate::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
+use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
 use std::path::Path;
@@ -164,9 +164,9 @@ impl Files for HostFiles {
         self.map(Path::new(path.trim()))
     }
 
-    fn grown(&self, path: &Path, from: u64) -> Option<Grown> {
+    fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {
         let (file, length) = sys::files::open_plain(path).ok()?;
         let bytes = sys::files::read_from(&file, from, MAP_CHUNK).ok()?;
-        Some(Grown { length, bytes })
+        Some(FileTail { length, bytes })
     }
 }

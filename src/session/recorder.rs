@@ -2,7 +2,7 @@
 //! the session's length. A disk failure does not affect the target: it is reported at the end.
 
 use super::capture_stats::CaptureStats;
-use super::flow::{CaptureEnd, Flow, Next};
+use super::flow::{CaptureEnd, CaptureStep, RunningCapture};
 use crate::collect::sampler::EndReason;
 use crate::error::Error;
 use crate::model::{Event, Meta};
@@ -47,15 +47,15 @@ impl Recorder {
     }
 
     /// Records until the capture ends. Stops it on a signal or when `asked` is set.
-    pub(super) fn consume(&mut self, flow: &Flow, mut signals: Signals, asked: &AtomicBool) {
+    pub(super) fn consume(&mut self, flow: &RunningCapture, mut signals: Signals, asked: &AtomicBool) {
         loop {
             if asked.load(Ordering::Relaxed) {
                 flow.stop().stop();
             }
             match flow.next() {
-                Next::Events(events) => self.keep(&events),
-                Next::Quiet => {}
-                Next::Over => return,
+                CaptureStep::Events(events) => self.keep(&events),
+                CaptureStep::Quiet => {}
+                CaptureStep::Over => return,
             }
             self.keep(&flow.names());
             // After a disk failure, further sampling cannot produce a recording. The target keeps running.

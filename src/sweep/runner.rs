@@ -8,7 +8,7 @@ use crate::analysis::TimeRange;
 use crate::analysis::sweep::Run;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
-use crate::session::{self, EndReason, Live, Outcome};
+use crate::session::{self, EndReason, LiveCapture, Outcome};
 use crate::store::Writer;
 use crate::sys::signals::{Signal, Signals};
 use crate::sys::terminal::redirect_streams;
@@ -201,9 +201,9 @@ impl Sweep {
         fetch: bool,
         run: &RunMeta,
         stop: &AtomicBool,
-        ready: impl FnOnce(&Live) -> Result<()>,
+        ready: impl FnOnce(&LiveCapture) -> Result<()>,
     ) -> Result<Outcome> {
-        let live = Live::open(plan, Vec::new(), fetch)?;
+        let live = LiveCapture::open(plan, Vec::new(), fetch)?;
         ready(&live)?;
         let path = self.recording(run)?;
         let writer = Writer::create(&path, live.meta(), true)?;

@@ -59,12 +59,12 @@ pub trait Files {
 
     /// The contents, from byte `from` on, of a file that others append to; `None` if it cannot be read. The file is
     /// untrusted: only regular files are read, and only up to a limit.
-    fn grown(&self, path: &Path, from: u64) -> Option<Grown>;
+    fn grown(&self, path: &Path, from: u64) -> Option<FileTail>;
 }
 
 /// The new part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grown {
+pub struct FileTail {
     /// Size of the whole file, bytes.
     pub length: u64,
     /// The bytes from `from` on; empty if the file is shorter.

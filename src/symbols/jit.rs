@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::error::{Error, ErrorKind, Result};
     use crate::model::Bytes;
-    use crate::symbols::Grown;
+    use crate::symbols::FileTail;
     use std::cell::{Cell, RefCell};
     use std::path::Path;
 
@@ -147,11 +147,11 @@ mod tests {
             None
         }
 
-        fn grown(&self, _: &Path, from: u64) -> Option<Grown> {
+        fn grown(&self, _: &Path, from: u64) -> Option<FileTail> {
             let text = self.text.borrow();
             let bytes = text.as_bytes().get(from as usize..).unwrap_or_default().to_vec();
             self.read.set(self.read.get() + bytes.len());
-            Some(Grown { length: text.len() as u64, bytes })
+            Some(FileTail { length: text.len() as u64, bytes })
         }
     }
 

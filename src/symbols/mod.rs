@@ -12,7 +12,7 @@ mod kernel;
 mod locate;
 mod symbolizer;
 
-pub use files::{Files, Grown, ModuleSource, Options};
+pub use files::{FileTail, Files, ModuleSource, Options};
 pub use jitdump::is_jitdump;
 pub use symbolizer::Symbolizer;
 

@@ -44,10 +44,10 @@ impl Files for Shelf {
         None
     }
 
-    fn grown(&self, path: &Path, from: u64) -> Option<Grown> {
+    fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {
         let bytes = self.bytes(path)?;
         let from = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
-        Some(Grown { length: bytes.len() as u64, bytes: bytes[from..].to_vec() })
+        Some(FileTail { length: bytes.len() as u64, bytes: bytes[from..].to_vec() })
     }
 }
 

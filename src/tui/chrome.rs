@@ -12,7 +12,7 @@ use crate::view::diff::words;
 use crate::view::escape::visible;
 use crate::view::fit::{end, middle, width};
 use crate::view::number;
-use crate::view::snapshot::{ComparisonHead, Head, SweepHead};
+use crate::view::snapshot::{ComparisonHeader, ScreenHeader, SweepHeader};
 use crate::view::sweep::Progress;
 use crate::view::watch::WindowState;
 use ratatui::buffer::Buffer;
@@ -23,7 +23,7 @@ const STRIP_LEFT: u16 = 9;
 /// Columns right of the chart, for the shown time.
 const STRIP_RIGHT: u16 = 24;
 
-/// Session state that the head line shows in addition to [`Head`].
+/// Session state that the head line shows in addition to [`ScreenHeader`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionStatus<'a> {
     /// Whether this is a live capture, running or ended.
@@ -36,7 +36,7 @@ pub struct SessionStatus<'a> {
 
 /// Draws the head line: target and data quality at the left, session state at the right.
 pub fn head_line(
-    head: &Head,
+    head: &ScreenHeader,
     time: &Time,
     doing: SessionStatus<'_>,
     (theme, glyphs): (&Theme, &Glyphs),
@@ -66,7 +66,7 @@ pub fn head_line(
     }
 }
 
-fn who(head: &Head, doing: SessionStatus<'_>, glyphs: &Glyphs) -> String {
+fn who(head: &ScreenHeader, doing: SessionStatus<'_>, glyphs: &Glyphs) -> String {
     let mut who = visible(&head.target).into_owned();
     if doing.filter.is_empty() {
         if let Measure::Known { value, .. } = head.threads {
@@ -80,7 +80,7 @@ fn who(head: &Head, doing: SessionStatus<'_>, glyphs: &Glyphs) -> String {
 }
 
 /// The kind and quality of the samples; true marks a problem.
-fn quality(head: &Head) -> Vec<(String, bool)> {
+fn quality(head: &ScreenHeader) -> Vec<(String, bool)> {
     let mut parts = match (&head.sweep, &head.comparison) {
         (Some(sweep), _) => sweep_parts(sweep),
         (_, Some(comparison)) => comparison_parts(comparison),
@@ -92,7 +92,7 @@ fn quality(head: &Head) -> Vec<(String, bool)> {
     parts
 }
 
-fn sweep_parts(sweep: &SweepHead) -> Vec<(String, bool)> {
+fn sweep_parts(sweep: &SweepHeader) -> Vec<(String, bool)> {
     let runs = format!("{} run{}", sweep.runs, if sweep.runs == 1 { "" } else { "s" });
     let ops = match &sweep.ops {
         Some(ops) => (format!("ops: {}", visible(ops)), false),
@@ -101,14 +101,14 @@ fn sweep_parts(sweep: &SweepHead) -> Vec<(String, bool)> {
     vec![(runs, false), ops, (visible(&sweep.machine).into_owned(), false)]
 }
 
-fn comparison_parts(comparison: &ComparisonHead) -> Vec<(String, bool)> {
+fn comparison_parts(comparison: &ComparisonHeader) -> Vec<(String, bool)> {
     let [base, new] = comparison.runs;
     let runs = format!("{base} against {new} recording{}", if new == 1 { "" } else { "s" });
     let per = comparison.per.map_or("no code compared", words::per);
     vec![(runs, false), (per.to_string(), comparison.per.is_none())]
 }
 
-fn capture_parts(head: &Head) -> Vec<(String, bool)> {
+fn capture_parts(head: &ScreenHeader) -> Vec<(String, bool)> {
     let mut parts = vec![(format!("{} {}", visible(&head.event), head.rate), false)];
     if let Some(whole) = head.whole {
         parts.push((format!("stacks {} whole", number::percent(whole).joined()), whole < 0.95));
@@ -125,13 +125,13 @@ fn capture_parts(head: &Head) -> Vec<(String, bool)> {
     parts
 }
 
-fn state(head: &Head, time: &Time, doing: SessionStatus<'_>) -> String {
+fn state(head: &ScreenHeader, time: &Time, doing: SessionStatus<'_>) -> String {
     match head.sweep.as_ref().map(|sweep| sweep.progress) {
         Some(Some(Progress { over, planned, .. })) => return format!("RUNS {over}/{planned}"),
         Some(None) => return if doing.ended { "ENDED" } else { "SWEEP" }.to_string(),
         None => {}
     }
-    if let Some(ComparisonHead { at: [at, count], .. }) = head.comparison {
+    if let Some(ComparisonHeader { at: [at, count], .. }) = head.comparison {
         return if count > 1 { format!("DIFF {}/{count}", at + 1) } else { "DIFF".to_string() };
     }
     let word = match (doing.live, doing.ended, time.follows()) {
@@ -187,14 +187,14 @@ pub fn strip_chart(area: Rect) -> Rect {
 
 /// The moment at a column of the strip.
 #[must_use]
-pub fn moment_at(head: &Head, area: Rect, column: u16) -> Nanos {
+pub fn moment_at(head: &ScreenHeader, area: Rect, column: u16) -> Nanos {
     let chart = strip_chart(area);
     let share = f64::from(column.saturating_sub(chart.x)) / f64::from(chart.width.saturating_sub(1).max(1));
     head.since + Nanos(((head.now - head.since).as_f64() * share.clamp(0.0, 1.0)) as u64)
 }
 
 /// Draws the history as busy cores over time, with the shown part highlighted and the marks labelled.
-pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
+pub fn strip(head: &ScreenHeader, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
     if let Some(sweep) = &head.sweep {
         return progress(sweep, theme, glyphs, area, buf);
     }
@@ -228,7 +228,7 @@ pub fn strip(head: &Head, time: &Time, theme: &Theme, glyphs: &Glyphs, area: Rec
 }
 
 /// Draws a sweep's progress in place of a history; once the sweep is over, the placement of its runs.
-fn progress(sweep: &SweepHead, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
+fn progress(sweep: &SweepHeader, theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
     let Some(Progress { over, planned, running, eta_seconds }) = sweep.progress else {
         let text = format!("placement: {}", visible(&sweep.placement));
         let room = usize::from(area.width.saturating_sub(2));
@@ -263,7 +263,7 @@ fn shown_label(time: &Time) -> String {
 }
 
 /// The mean of the windows that end in each column; several columns may share one window.
-fn columns(head: &Head, width: u16) -> Vec<Option<f64>> {
+fn columns(head: &ScreenHeader, width: u16) -> Vec<Option<f64>> {
     let span = (head.now - head.since).as_f64();
     let mut sums = vec![(0.0, 0_u32); usize::from(width)];
     if span <= 0.0 || sums.is_empty() {

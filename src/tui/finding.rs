@@ -1,6 +1,6 @@
 //! Helpers shared by the screens that show findings: wording, and navigation to the code of a finding.
 
-use super::panel::{Cx, PanelRequest};
+use super::panel::{PanelContext, PanelRequest};
 use crate::view::Axis;
 use crate::view::escape::visible;
 use crate::view::findings::{Confidence, FindingView, PlaceView};
@@ -31,7 +31,7 @@ pub fn path(place: &PlaceView, arrow: &str) -> String {
 
 /// The requests that open the flame graph at a finding's code, on the axis that the finding used. Empty without a path.
 #[must_use]
-pub fn way(finding: &FindingView, cx: &Cx<'_>) -> Vec<PanelRequest> {
+pub fn way(finding: &FindingView, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
     let Some(place) = finding.place.as_ref().filter(|place| !place.frames.is_empty()) else { return Vec::new() };
     let axis = match (place.off_cpu, cx.axis) {
         (true, _) => Axis::OffCpu,

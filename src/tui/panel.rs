@@ -8,7 +8,7 @@ use super::widgets::put;
 use crate::view::Axis;
 use crate::view::fit::width;
 use crate::view::query::{TaskFilter, ViewRequest};
-use crate::view::snapshot::{Body, Head};
+use crate::view::snapshot::{PanelView, ScreenHeader};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -16,7 +16,7 @@ use std::fmt::Debug;
 
 /// What a panel can read of the session.
 #[derive(Debug, Clone, Copy)]
-pub struct Cx<'a> {
+pub struct PanelContext<'a> {
     /// The styles.
     pub theme: &'a Theme,
     /// The characters to draw with.
@@ -24,7 +24,7 @@ pub struct Cx<'a> {
     /// The key bindings, for hints.
     pub keys: &'a KeyTable,
     /// The target and the history.
-    pub head: &'a Head,
+    pub head: &'a ScreenHeader,
     /// The shown time.
     pub time: &'a Time,
     /// The thread filter.
@@ -35,7 +35,7 @@ pub struct Cx<'a> {
     pub compared: bool,
 }
 
-impl Cx<'_> {
+impl PanelContext<'_> {
     /// Draws keys and their meaning at the right of a line, as many as fit next to the `taken` columns.
     pub fn hints(&self, keys: &[(Action, &str)], taken: usize, area: Rect, buf: &mut Buffer) {
         let mut room = usize::from(area.width.saturating_sub(2)).saturating_sub(taken);
@@ -117,16 +117,16 @@ pub trait Panel: Debug {
     fn request(&self) -> ViewRequest;
 
     /// Takes a new view; the selection is kept by name. Views of other panels are ignored.
-    fn show(&mut self, body: Body);
+    fn show(&mut self, body: PanelView);
 
     /// Draws the panel, at any size down to one cell, and also before the first view.
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer);
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer);
 
     /// Carries out an action; `None` if it has no meaning here.
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>>;
+    fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>>;
 
     /// Handles a click, the wheel, or a mouse movement within its area.
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let _ = (event, cx, area);
         Vec::new()
     }
@@ -135,7 +135,7 @@ pub trait Panel: Debug {
     fn search(&mut self, text: &str);
 
     /// The selection in full for the status line: name, values, reasons for missing values.
-    fn status(&self, cx: &Cx<'_>) -> Option<String>;
+    fn status(&self, cx: &PanelContext<'_>) -> Option<String>;
 
     /// The selected name, for the clipboard.
     fn selected_name(&self) -> Option<String> {

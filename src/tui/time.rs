@@ -2,7 +2,7 @@
 
 use crate::units::Nanos;
 use crate::view::query::{CompareWith, TimeSelector};
-use crate::view::snapshot::Head;
+use crate::view::snapshot::ScreenHeader;
 
 /// Lengths of the window that follows the end, in the order in which the key cycles through them.
 const WINDOWS: [Nanos; 3] = [Nanos(5_000_000_000), Nanos(30_000_000_000), Nanos(120_000_000_000)];
@@ -82,7 +82,7 @@ impl Time {
     }
 
     /// Pauses at the current end, or follows again.
-    pub fn toggle_pause(&mut self, head: &Head) {
+    pub fn toggle_pause(&mut self, head: &ScreenHeader) {
         if self.follows() {
             self.end = Some(head.now);
         } else {
@@ -96,7 +96,7 @@ impl Time {
     }
 
     /// Moves by that number of windows; pauses first.
-    pub fn step(&mut self, head: &Head, windows: i64) {
+    pub fn step(&mut self, head: &ScreenHeader, windows: i64) {
         let from = match self.range {
             Some(range) if range.open => range.other,
             _ => self.end.unwrap_or(head.now),
@@ -105,7 +105,7 @@ impl Time {
     }
 
     /// Jumps to a moment; an open range is extended to it.
-    pub fn go(&mut self, head: &Head, to: Nanos) {
+    pub fn go(&mut self, head: &ScreenHeader, to: Nanos) {
         let to = to.clamp(head.since, head.now.max(head.since));
         match &mut self.range {
             Some(range) if range.open => range.other = to,
@@ -114,7 +114,7 @@ impl Time {
     }
 
     /// Begins a range at the end of the view, or closes the open one.
-    pub fn toggle_range(&mut self, head: &Head) {
+    pub fn toggle_range(&mut self, head: &ScreenHeader) {
         let here = self.end.unwrap_or(head.now);
         match &mut self.range {
             Some(range) if range.open => {
@@ -175,7 +175,7 @@ impl Time {
 }
 
 /// The end of the window that many windows away; steps are seconds if the session has no windows.
-fn stepped(head: &Head, from: Nanos, windows: i64) -> Nanos {
+fn stepped(head: &ScreenHeader, from: Nanos, windows: i64) -> Nanos {
     let ends = &head.strip.at;
     if ends.is_empty() {
         let step = Nanos(windows.unsigned_abs().saturating_mul(1_000_000_000));

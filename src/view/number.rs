@@ -6,16 +6,16 @@ use std::borrow::Cow;
 
 /// A number and its unit, separate so that a column can align them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct FormattedNumber {
     /// The number.
     pub number: String,
     /// Its unit; empty for a plain number.
     pub unit: Cow<'static, str>,
 }
 
-impl Shown {
+impl FormattedNumber {
     fn new(number: String, unit: &'static str) -> Self {
-        Shown { number, unit: Cow::Borrowed(unit) }
+        FormattedNumber { number, unit: Cow::Borrowed(unit) }
     }
 
     /// As running text: `9.87 s`, `31.2%`, `310/s`.
@@ -66,26 +66,28 @@ fn thousands(value: u64, negative: bool) -> String {
 }
 
 /// A share as a percentage.
-pub fn percent(share: f64) -> Shown {
-    Shown::new(three_digits(share * 100.0), "%")
+pub fn percent(share: f64) -> FormattedNumber {
+    FormattedNumber::new(three_digits(share * 100.0), "%")
 }
 
 /// A duration given in seconds.
-pub fn seconds(value: f64) -> Shown {
+pub fn seconds(value: f64) -> FormattedNumber {
     scaled(value, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")])
 }
 
 /// A share, rate, time, size or count in its unit.
-pub fn quantity(value: f64, unit: Unit) -> Shown {
+pub fn quantity(value: f64, unit: Unit) -> FormattedNumber {
     match unit {
         Unit::Seconds => seconds(value),
         Unit::Nanos => seconds(value * 1e-9),
         Unit::Micros => seconds(value * 1e-6),
         Unit::Share => percent(value),
-        Unit::Cores | Unit::Threads | Unit::Ratio | Unit::PerKiloInstructions => Shown::new(three_digits(value), ""),
+        Unit::Cores | Unit::Threads | Unit::Ratio | Unit::PerKiloInstructions => {
+            FormattedNumber::new(three_digits(value), "")
+        }
         Unit::PerSecond => {
             let shown = scaled(value, &[(1e9, "G"), (1e6, "M"), (1.0, "")]);
-            Shown { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
+            FormattedNumber { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
         }
         Unit::Count | Unit::Cycles | Unit::Instructions => {
             scaled(value, &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, "")])
@@ -93,21 +95,21 @@ pub fn quantity(value: f64, unit: Unit) -> Shown {
         Unit::Hertz => scaled(value, &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")]),
         Unit::BytesPerSecond => {
             let shown = quantity(value, Unit::Bytes);
-            Shown { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
+            FormattedNumber { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
         }
         Unit::Bytes => scaled(value, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")]),
     }
 }
 
 /// Picks the first unit in which the value is at least 1, the last one for smaller values, the plain one for zero.
-fn scaled(value: f64, units: &[(f64, &'static str)]) -> Shown {
+fn scaled(value: f64, units: &[(f64, &'static str)]) -> FormattedNumber {
     // A value that rounds up to the next unit belongs to it: 999.7 ms prints as 1.00 s.
     let fits = |factor: f64| value.abs() / factor >= 0.9995;
     let zero = if value == 0.0 { units.iter().find(|(factor, _)| *factor == 1.0) } else { None };
     let chosen = zero.or_else(|| units.iter().find(|(factor, _)| fits(*factor))).or(units.last());
     match chosen {
-        Some((factor, unit)) => Shown::new(three_digits(value / factor), unit),
-        None => Shown::new(three_digits(value), ""),
+        Some((factor, unit)) => FormattedNumber::new(three_digits(value / factor), unit),
+        None => FormattedNumber::new(three_digits(value), ""),
     }
 }
 

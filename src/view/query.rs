@@ -90,7 +90,7 @@ pub enum ViewRequest {
         /// What the roots are grouped by.
         by: Grouping,
         /// Whether to show the difference from the session's baseline, which has no threads.
-        usual: bool,
+        against_baseline: bool,
     },
     /// The table of functions.
     Functions {

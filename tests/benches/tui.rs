@@ -87,7 +87,7 @@ fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, request: ViewRequest
 
 #[divan::bench]
 fn frame_flame(bencher: divan::Bencher<'_, '_>) {
-    frame(bencher, ScreenId::Flame, ViewRequest::Flame { by: Grouping::Plain, usual: false });
+    frame(bencher, ScreenId::Flame, ViewRequest::Flame { by: Grouping::Plain, against_baseline: false });
 }
 
 #[divan::bench]
@@ -102,7 +102,7 @@ fn frame_threads(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench(sample_count = 10)]
 fn look_flame(bencher: divan::Bencher<'_, '_>) {
-    bencher.bench(|| seen(ViewRequest::Flame { by: Grouping::Plain, usual: false }));
+    bencher.bench(|| seen(ViewRequest::Flame { by: Grouping::Plain, against_baseline: false }));
 }
 
 #[divan::bench(sample_count = 10)]

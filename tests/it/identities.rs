@@ -2,7 +2,7 @@
 
 use crate::program::Dir;
 use crate::support::is_required;
-use ironlaw::analysis::{Counters, Metric, Who, Window, metrics};
+use ironlaw::analysis::{Counters, Metric, ThreadSet, Window, metrics};
 use ironlaw::model::profile::Profile;
 use ironlaw::model::{CounterReading, Measure, Scope, Why};
 use ironlaw::units::Nanos;
@@ -61,7 +61,7 @@ impl Recorded {
     }
 
     fn metrics(&self, window: Window) -> Vec<Metric> {
-        metrics(&self.counters, &Who::All, window, None)
+        metrics(&self.counters, &ThreadSet::All, window, None)
     }
 
     fn value(&self, name: &str, window: Window) -> Measure<f64> {

@@ -149,7 +149,7 @@ fn imported(dir: &Dir, bytes: Vec<u8>) -> Option<(u64, bool)> {
     let options = Options { symfs: Some(dir.path().to_path_buf()), ..Options::default() };
     let path = dir.join("damaged.ironlaw");
     let done = import(&source, &options, |meta| Writer::create(&path, meta, true)).ok()?;
-    Some((done.tally.samples, done.meta.notes.iter().any(|note| note.topic == "import-gap")))
+    Some((done.stats.samples, done.meta.notes.iter().any(|note| note.topic == "import-gap")))
 }
 
 #[test]

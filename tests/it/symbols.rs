@@ -2,7 +2,7 @@
 
 use ironlaw::error::{Error, ErrorKind, Result};
 use ironlaw::model::{BuildId, Bytes, ModuleId, Symbol};
-use ironlaw::symbols::{Files, Grown, ModuleSource, Options, Symbolizer};
+use ironlaw::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl Files for Disk {
         None
     }
 
-    fn grown(&self, _: &Path, _: u64) -> Option<Grown> {
+    fn grown(&self, _: &Path, _: u64) -> Option<FileTail> {
         None
     }
 }

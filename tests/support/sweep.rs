@@ -3,8 +3,8 @@
 
 use crate::analysis::finding::{Confidence, Evidence, Finding, Place, RuleResults};
 use crate::analysis::sweep::{
-    Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Slice,
-    SliceKind, Split, Stack, SweepAnalysis, Usl,
+    Coefficient, Cost, Estimate, FunctionId, Loss, LossRow, NoFit, PathCost, Peak, Point, PointMetrics, RegionFit, Run,
+    Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
 };
 use crate::analysis::{Axis, Cause, CodeKind, Totals};
 use crate::model::{
@@ -88,7 +88,7 @@ fn throughput(n: u32) -> f64 {
 
 pub fn analysis(machine: Machine) -> SweepAnalysis {
     let points: Vec<Point> = WIDTHS.iter().map(|n| point(*n, machine)).collect();
-    let fit = Fit { region: Region::Cores, widths: vec![1, 2, 4, 6, 8], law: Ok(law()) };
+    let fit = RegionFit { region: Region::Cores, widths: vec![1, 2, 4, 6, 8], law: Ok(law()) };
     SweepAnalysis {
         base: 0,
         fits: vec![fit],
@@ -113,7 +113,7 @@ pub fn thin() -> (SweepMeta, SweepAnalysis) {
     one.numbers.seconds = known(10.0, None);
     one.numbers.busy_cores = known(0.97, None);
     one.runs[0].totals.ops = Measure::Missing(Why::NoOpsSource);
-    let fits = vec![Fit { region: Region::Cores, widths: vec![1], law: Err(NoFit::TooFewWidths) }];
+    let fits = vec![RegionFit { region: Region::Cores, widths: vec![1], law: Err(NoFit::TooFewWidths) }];
     (
         meta,
         SweepAnalysis {
@@ -128,7 +128,7 @@ pub fn thin() -> (SweepMeta, SweepAnalysis) {
 }
 
 fn law() -> Usl {
-    let bound = |value, error: f64| Bound { value, error: Some(error), half: Some(4.303 * error) };
+    let bound = |value, error: f64| Coefficient { value, error: Some(error), half: Some(4.303 * error) };
     Usl {
         gamma: bound(1.25e6, 9.0e3),
         alpha: bound(0.05, 0.004),
@@ -144,9 +144,9 @@ fn known(mean: f64, relative: Option<f64>) -> Measure<Estimate> {
     Measure::exact(Estimate { mean, half: relative.map(|part| mean.abs() * part), runs })
 }
 
-fn missing(why: Why) -> Numbers {
+fn missing(why: Why) -> PointMetrics {
     let no = Measure::Missing(why);
-    Numbers {
+    PointMetrics {
         ops: no,
         seconds: no,
         ops_per_s: no,
@@ -183,7 +183,7 @@ fn point(n: u32, machine: Machine) -> Point {
         1 => Measure::Missing(Why::Idle),
         _ => karp.ratio(known((wide / speedup - 1.0) / (wide - 1.0), part(0.05)), |(), value| Some(value)),
     };
-    let numbers = Numbers {
+    let numbers = PointMetrics {
         ops: known(x * 10.0, part(0.012)),
         seconds: known(10.0, part(0.001)),
         ops_per_s: known(x, part(0.012)),

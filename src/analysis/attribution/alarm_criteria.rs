@@ -7,7 +7,7 @@ use crate::model::MetricId;
 
 /// Which direction is worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Worse {
+pub(super) enum WorseDirection {
     Higher,
     Lower,
 }
@@ -27,7 +27,7 @@ enum MinimumGrowth {
 
 /// How the next known level above a load bounds a quantity at that load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum NextLevelBound {
     /// No bound: cost per operation may grow when load falls, because batches are smaller and caches colder.
     None,
     /// The quantity does not grow when load falls.
@@ -44,42 +44,48 @@ pub(super) struct AlarmCriterion {
     /// Its metric.
     pub id: MetricId,
     /// Which direction is worse.
-    pub worse: Worse,
+    pub worse: WorseDirection,
     minimum: MinimumGrowth,
     /// Its bound below every known load.
-    pub bound: Bound,
+    pub bound: NextLevelBound,
     /// The criterion does not apply if this quantity is known.
     pub unless: Option<MetricId>,
 }
 
-const fn criterion(id: MetricId, worse: Worse, minimum: MinimumGrowth) -> AlarmCriterion {
-    AlarmCriterion { id, worse, minimum, bound: Bound::None, unless: None }
+const fn criterion(id: MetricId, worse: WorseDirection, minimum: MinimumGrowth) -> AlarmCriterion {
+    AlarmCriterion { id, worse, minimum, bound: NextLevelBound::None, unless: None }
 }
 
-const fn bounded(criterion: AlarmCriterion, bound: Bound) -> AlarmCriterion {
+const fn bounded(criterion: AlarmCriterion, bound: NextLevelBound) -> AlarmCriterion {
     AlarmCriterion { bound, ..criterion }
 }
 
 /// In order of precedence.
 pub(super) const ALARM_CRITERIA: [AlarmCriterion; 8] = [
-    criterion(PRIMARY, Worse::Higher, MinimumGrowth::OfCost),
+    criterion(PRIMARY, WorseDirection::Higher, MinimumGrowth::OfCost),
     // Without a count of operations, cycles per instruction is the cost.
-    AlarmCriterion { unless: Some(PRIMARY), ..criterion(MetricId::Cpi, Worse::Higher, MinimumGrowth::OfCost) },
-    bounded(criterion(MetricId::ThrottledShare, Worse::Higher, MinimumGrowth::Difference(0.02)), Bound::Always),
+    AlarmCriterion { unless: Some(PRIMARY), ..criterion(MetricId::Cpi, WorseDirection::Higher, MinimumGrowth::OfCost) },
+    bounded(
+        criterion(MetricId::ThrottledShare, WorseDirection::Higher, MinimumGrowth::Difference(0.02)),
+        NextLevelBound::Always,
+    ),
     // Delay per operation depends less on load than the share of time, which is the fallback without operations.
-    criterion(MetricId::RunQueueDelayPerOp, Worse::Higher, MinimumGrowth::OfWait),
-    bounded(criterion(MetricId::RunQueueDelay, Worse::Higher, MinimumGrowth::OfWait), Bound::Waits),
-    bounded(criterion(MetricId::BlockIoDelay, Worse::Higher, MinimumGrowth::OfWait), Bound::Waits),
-    bounded(criterion(MetricId::StealShare, Worse::Higher, MinimumGrowth::Difference(0.02)), Bound::Always),
-    bounded(criterion(RATE, Worse::Lower, MinimumGrowth::OfRate), Bound::Demand),
+    criterion(MetricId::RunQueueDelayPerOp, WorseDirection::Higher, MinimumGrowth::OfWait),
+    bounded(criterion(MetricId::RunQueueDelay, WorseDirection::Higher, MinimumGrowth::OfWait), NextLevelBound::Waits),
+    bounded(criterion(MetricId::BlockIoDelay, WorseDirection::Higher, MinimumGrowth::OfWait), NextLevelBound::Waits),
+    bounded(
+        criterion(MetricId::StealShare, WorseDirection::Higher, MinimumGrowth::Difference(0.02)),
+        NextLevelBound::Always,
+    ),
+    bounded(criterion(RATE, WorseDirection::Lower, MinimumGrowth::OfRate), NextLevelBound::Demand),
 ];
 
 impl AlarmCriterion {
     /// Whether a change from `usual` to `now` is large enough; `longer`: whether waits make the work take longer.
     pub fn is_large(&self, now: f64, usual: f64, longer: bool, settings: &Settings) -> bool {
         let grown = match self.worse {
-            Worse::Higher => now - usual,
-            Worse::Lower => usual - now,
+            WorseDirection::Higher => now - usual,
+            WorseDirection::Lower => usual - now,
         };
         match self.minimum {
             MinimumGrowth::OfCost => grown >= settings.least_cost * usual.abs(),

@@ -3,7 +3,7 @@
 
 use super::assessor::Assessor;
 use super::functions::function_shift;
-use super::observe::{Previous, observe_with};
+use super::observe::{PreviousUse, observe_with};
 use super::types::{Assessment, Settings};
 use crate::analysis::baseline::Levels;
 use crate::analysis::{Counters, Window};
@@ -17,7 +17,7 @@ const LEAST_PART: f64 = 0.5;
 /// last alarm is included even if the alarm is over.
 #[must_use]
 pub fn assess(profile: &Profile, baseline: &Baseline, settings: Settings) -> Assessment {
-    let (counters, previous) = (Counters::of(profile), Previous::of(profile));
+    let (counters, previous) = (Counters::of(profile), PreviousUse::of(profile));
     let mut assessor = Assessor::new(Levels::of(baseline), profile.meta.host.clone(), settings);
     let mut timeline = Vec::new();
     for window in windows(profile) {

@@ -1,7 +1,7 @@
 //! Where neighbours ran relative to the target: on its CPUs, on sibling threads of its cores, on its node. A
 //! neighbour's place in a window is the CPU it was last seen on.
 
-use super::score::Fit;
+use super::score::UsageCorrelation;
 use super::types::Cause;
 use super::window_summary::SuspectQuery;
 use crate::analysis::text::{digits, percent};
@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Shares of the slow windows in which a neighbour ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Shares {
+pub(super) struct NeighbourShares {
     pub same_cpu: f64,
     pub sibling: f64,
     pub node: f64,
@@ -20,7 +20,7 @@ pub(super) struct Shares {
 /// Where each neighbour was while the target was slow.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CpuPlacement {
-    shares: FxHashMap<NeighbourId, Shares>,
+    shares: FxHashMap<NeighbourId, NeighbourShares>,
     /// Whether the machine has more than one node; with a single node, sharing it carries no information.
     nodes: bool,
     /// The share of all slow windows in which a sibling thread of one of the target's cores was busy.
@@ -37,7 +37,7 @@ const BUSY: f64 = 0.25;
 impl CpuPlacement {
     pub fn of(query: &SuspectQuery<'_>) -> CpuPlacement {
         let facts = query.facts;
-        let mut shares: FxHashMap<NeighbourId, Shares> = FxHashMap::default();
+        let mut shares: FxHashMap<NeighbourId, NeighbourShares> = FxHashMap::default();
         let slow = query.summaries.iter().zip(query.slow).filter(|(_, slow)| **slow);
         let (mut windows, mut busy) = (0.0_f64, 0.0_f64);
         for (summary, _) in slow.filter(|(summary, _)| !summary.cpus.is_empty()) {
@@ -100,7 +100,7 @@ fn nodes(facts: &HostFacts, cpus: &[u32]) -> FxHashSet<u32> {
 /// Evidence for a suspect, in sentences.
 pub(super) fn evidence(
     def: &NeighbourDef,
-    fit: &Fit,
+    fit: &UsageCorrelation,
     query: &SuspectQuery<'_>,
     placement: &CpuPlacement,
 ) -> Vec<String> {
@@ -124,7 +124,7 @@ pub(super) fn evidence(
     all
 }
 
-fn grown(fit: &Fit, query: &SuspectQuery<'_>) -> String {
+fn grown(fit: &UsageCorrelation, query: &SuspectQuery<'_>) -> String {
     let before = query.slow.iter().filter(|slow| !**slow).count();
     let (what, unit, scale) = match query.cause {
         Cause::Io => ("storage traffic", "MB/s", 1e-6),

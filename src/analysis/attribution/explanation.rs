@@ -5,7 +5,7 @@ use super::explain::{explain, location, unknown};
 use super::functions::FunctionShift;
 use super::pooled::PooledWindows;
 use super::score::ENOUGH_BEFORE;
-use super::suspects::{CONVINCING, Ranked, suspects};
+use super::suspects::{CONVINCING, RankedSuspect, suspects};
 use super::types::{Cause, CauseLocation, Evidence, Settings, Suspect};
 use super::window_summary::{SuspectQuery, WindowSummary, is_wait};
 use super::window_verdict::WindowVerdict;
@@ -53,7 +53,7 @@ impl Explanation {
         let first = evidence.first().map_or_else(|| default_cause(&pool), |evidence| evidence.cause);
         let slow = SlowWindows::of(context, first);
         let mut ranked = slow.suspects(context, first);
-        let convincing = |ranked: &[Ranked]| ranked.first().is_some_and(|first| first.fit >= CONVINCING);
+        let convincing = |ranked: &[RankedSuspect]| ranked.first().is_some_and(|first| first.fit >= CONVINCING);
         add_smt_evidence(&mut evidence, &slow.placement(context, first));
         // Without windows from before the alarm no neighbour can be ruled out.
         let compared = !context.neighbours.is_empty() && slow.before() >= ENOUGH_BEFORE;
@@ -125,7 +125,7 @@ impl<'a> SlowWindows<'a> {
         SuspectQuery { cause, summaries: &self.summaries, slow: &self.slow, neighbours, facts, settings }
     }
 
-    fn suspects(&self, context: &AlarmContext<'_>, cause: Cause) -> Vec<Ranked> {
+    fn suspects(&self, context: &AlarmContext<'_>, cause: Cause) -> Vec<RankedSuspect> {
         suspects(&self.query(context, cause))
     }
 

@@ -16,17 +16,17 @@ const LATE: Nanos = Nanos(1_000_000_000);
 /// Reads the window, which must begin and end at ticks.
 #[must_use]
 pub fn observe(profile: &Profile, window: Window) -> WindowObservation {
-    observe_with(profile, &Counters::about(profile, window), &Previous::of(profile), window)
+    observe_with(profile, &Counters::about(profile, window), &PreviousUse::of(profile), window)
 }
 
 /// For each use of a neighbour, by position: the previous use of the same neighbour.
-pub(super) struct Previous(Vec<Option<u32>>);
+pub(super) struct PreviousUse(Vec<Option<u32>>);
 
-impl Previous {
-    pub fn of(profile: &Profile) -> Previous {
+impl PreviousUse {
+    pub fn of(profile: &Profile) -> PreviousUse {
         let mut last: FxHashMap<NeighbourId, u32> = FxHashMap::default();
         let uses = profile.neighbour_uses.iter().zip(0..);
-        Previous(uses.map(|(used, at)| last.insert(used.neighbour, at)).collect())
+        PreviousUse(uses.map(|(used, at)| last.insert(used.neighbour, at)).collect())
     }
 }
 
@@ -34,7 +34,7 @@ impl Previous {
 pub(super) fn observe_with(
     profile: &Profile,
     counters: &Counters,
-    previous: &Previous,
+    previous: &PreviousUse,
     window: Window,
 ) -> WindowObservation {
     let ops = if counted_within(profile, window) {
@@ -63,7 +63,7 @@ fn counted_within(profile: &Profile, window: Window) -> bool {
 }
 
 /// Uses are sorted by the time they were read.
-fn neighbours(profile: &Profile, previous: &Previous, window: Window) -> Vec<NeighbourActivity> {
+fn neighbours(profile: &Profile, previous: &PreviousUse, window: Window) -> Vec<NeighbourActivity> {
     let uses = &profile.neighbour_uses;
     let end = uses.partition_point(|used| used.at <= window.to);
     let from = uses.partition_point(|used| used.at <= window.from);

@@ -1,7 +1,7 @@
 //! Pools several windows: each quantity over all of them compared with the usual value at each window's load, and how
 //! probable the difference is by chance. Allows for autocorrelated windows and for run-to-run variation.
 
-use super::alarm_criteria::{ALARM_CRITERIA, Worse};
+use super::alarm_criteria::{ALARM_CRITERIA, WorseDirection};
 use super::reference::WaitRatio;
 use super::types::{QuantityDeviation, Settings};
 use super::window_verdict::{Deviation, WindowVerdict};
@@ -101,8 +101,8 @@ impl PooledWindows {
         let moved = self.get(criterion.id)?;
         let longer = self.wait_ratio.is_none_or(|wait_ratio| wait_ratio.ratio() >= 1.0 + settings.least_wait);
         let worse = match criterion.worse {
-            Worse::Higher => moved.deviations > 0.0,
-            Worse::Lower => moved.deviations < 0.0,
+            WorseDirection::Higher => moved.deviations > 0.0,
+            WorseDirection::Lower => moved.deviations < 0.0,
         };
         (worse && criterion.is_large(moved.now, moved.expected, longer, settings)).then_some(moved)
     }

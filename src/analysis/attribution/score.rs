@@ -17,7 +17,7 @@ pub fn correlation(excess: &[f64], uses: &[f64]) -> f64 {
 
 /// How a neighbour's use relates to a slowdown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Fit {
+pub(super) struct UsageCorrelation {
     /// CPI2's score.
     pub score: f64,
     /// From 0 to 1: the score over the best possible one for this slowdown, and how much more was used while slow than
@@ -36,7 +36,7 @@ pub(super) const ENOUGH_BEFORE: usize = 5;
 const UNSEEN: f64 = 0.3;
 
 /// `slow` marks the windows of the slowdown; the others came before.
-pub(super) fn fit(excess: &[f64], uses: &[f64], slow: &[bool]) -> Fit {
+pub(super) fn fit(excess: &[f64], uses: &[f64], slow: &[bool]) -> UsageCorrelation {
     let score = correlation(excess, uses);
     let mean = |which: bool| {
         let chosen: Vec<f64> = uses.iter().zip(slow).filter(|(_, is)| **is == which).map(|(used, _)| *used).collect();
@@ -52,7 +52,7 @@ pub(super) fn fit(excess: &[f64], uses: &[f64], slow: &[bool]) -> Fit {
     // If it was as busy before, none of its use came with the slowdown.
     let came =
         if windows < ENOUGH_BEFORE || during <= 0.0 { UNSEEN } else { ((during - before) / during).clamp(0.0, 1.0) };
-    Fit { score, fit: (reached * came).sqrt(), slow: during, before }
+    UsageCorrelation { score, fit: (reached * came).sqrt(), slow: during, before }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! proof: a bursty innocent scores as high as a culprit, and a steady culprit low.
 
 use super::cpu_placement::{CpuPlacement, evidence};
-use super::score::{Fit, fit};
+use super::score::{UsageCorrelation, fit};
 use super::types::{Cause, NeighbourActivity, Suspect};
 use super::window_summary::SuspectQuery;
 use crate::model::{NeighbourDef, NeighbourId, NeighbourKind};
@@ -21,7 +21,7 @@ const LEAST_IO: f64 = 64.0 * 1024.0;
 
 /// A suspect with how well it fits.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ranked {
+pub(super) struct RankedSuspect {
     pub suspect: Suspect,
     pub fit: f64,
 }
@@ -30,12 +30,12 @@ pub(super) struct Ranked {
 struct Track<'a> {
     def: &'a NeighbourDef,
     uses: Vec<f64>,
-    cores: Fit,
-    fit: Fit,
+    cores: UsageCorrelation,
+    fit: UsageCorrelation,
 }
 
 /// The suspects, the likeliest first.
-pub(super) fn suspects(query: &SuspectQuery<'_>) -> Vec<Ranked> {
+pub(super) fn suspects(query: &SuspectQuery<'_>) -> Vec<RankedSuspect> {
     let tracks = tracks(query);
     // Bytes of monitoring groups are not compared with the CPU time of others.
     let most = [false, true].map(|group| {
@@ -44,7 +44,7 @@ pub(super) fn suspects(query: &SuspectQuery<'_>) -> Vec<Ranked> {
     });
     let kept = without_represented_groups(&tracks, query);
     let placement = CpuPlacement::of(query);
-    let mut ranked: Vec<(f64, Ranked)> = kept
+    let mut ranked: Vec<(f64, RankedSuspect)> = kept
         .into_iter()
         .map(|track| {
             // Of neighbours that fit equally well, the one that grew more is likelier.
@@ -58,12 +58,12 @@ pub(super) fn suspects(query: &SuspectQuery<'_>) -> Vec<Ranked> {
     ranked.into_iter().map(|(_, ranked)| ranked).take(MOST).collect()
 }
 
-fn growth(fit: &Fit) -> f64 {
+fn growth(fit: &UsageCorrelation) -> f64 {
     (fit.slow - fit.before).max(0.0) + 0.1 * fit.slow
 }
 
-fn rank(track: &Track<'_>, query: &SuspectQuery<'_>, placement: &CpuPlacement) -> Ranked {
-    Ranked {
+fn rank(track: &Track<'_>, query: &SuspectQuery<'_>, placement: &CpuPlacement) -> RankedSuspect {
+    RankedSuspect {
         fit: track.fit.fit,
         suspect: Suspect {
             kind: track.def.kind,

@@ -1,12 +1,12 @@
 //! Compares one window with the level of load it falls into. Each window is judged on its own; `pooled` combines
 //! several.
 
-use super::alarm_criteria::{ALARM_CRITERIA, AlarmCriterion, Bound, Worse};
+use super::alarm_criteria::{ALARM_CRITERIA, AlarmCriterion, NextLevelBound, WorseDirection};
 use super::reference::{Reference, Scope, WaitRatio, load_or_nothing, reference, value, wait_ratio};
 use super::types::{Settings, WindowObservation, WindowState};
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, load_of};
-use crate::analysis::diff::{Cell, PRIMARY, RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::diff::{PRIMARY, RATE, RatioCell, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::text::digits;
 use crate::model::MetricId;
 
@@ -140,11 +140,11 @@ impl WindowVerdict {
 
 impl Deviation {
     /// Whether it is outside its band on the worse side.
-    pub fn is_outside(&self, worse: Worse, settings: &Settings) -> bool {
+    pub fn is_outside(&self, worse: WorseDirection, settings: &Settings) -> bool {
         let beyond = self.expected.beyond(self.value);
         match worse {
-            Worse::Higher => beyond > settings.sigmas,
-            Worse::Lower => beyond < -settings.sigmas,
+            WorseDirection::Higher => beyond > settings.sigmas,
+            WorseDirection::Lower => beyond < -settings.sigmas,
         }
     }
 }
@@ -154,7 +154,7 @@ fn deviations(level: &Level, observed: &WindowObservation) -> Vec<Deviation> {
     let of = |expected: &Expected| {
         let reading = observed.readings.iter().find(|reading| reading.quantity.id == expected.quantity.id)?;
         let value = reading.value.value().copied().filter(|value| value.is_finite())?;
-        let weight = reading.cell.map_or(span, |Cell { below, .. }| below);
+        let weight = reading.cell.map_or(span, |RatioCell { denominator, .. }| denominator);
         let usable =
             [expected.centre, expected.within, expected.run].iter().all(|value| value.is_finite()) && weight > 0.0;
         usable.then_some(Deviation { expected: *expected, value, weight })
@@ -190,10 +190,10 @@ fn without_quota(level: &Level, observed: &WindowObservation) -> Option<Expected
 fn is_comparable(id: MetricId, scope: Scope) -> bool {
     let Scope::Bounds { demand, waits } = scope else { return true };
     let bounds = |criterion: &AlarmCriterion| match criterion.bound {
-        Bound::None => false,
-        Bound::Always => true,
-        Bound::Waits => waits,
-        Bound::Demand => demand,
+        NextLevelBound::None => false,
+        NextLevelBound::Always => true,
+        NextLevelBound::Waits => waits,
+        NextLevelBound::Demand => demand,
     };
     id == MetricId::HostBusy || ALARM_CRITERIA.iter().any(|criterion| criterion.id == id && bounds(criterion))
 }

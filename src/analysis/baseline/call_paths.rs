@@ -3,7 +3,7 @@
 use crate::analysis::names::CodeKind;
 use crate::analysis::observe::{Observation, observations};
 use crate::analysis::sweep::{FunctionId, PathCost, Sums};
-use crate::analysis::{CallTree, Names, Selection, SideCosts, Tasks, Who};
+use crate::analysis::{CallTree, Names, Selection, SideCosts, Tasks, ThreadSet};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, Unit};
 use rustc_hash::FxHashMap;
@@ -30,9 +30,9 @@ impl CurrentPaths {
                 sums.add(observation);
             }
         };
-        observations(profile, selection, &Who::All).for_each(|observation| add(&observation));
+        observations(profile, selection, &ThreadSet::All).for_each(|observation| add(&observation));
         let paths = sums.cost(profile, names, Unit::Nanos).paths;
-        (weight > 0.0).then_some(CurrentPaths { paths, weight, samples, part: who != Who::All })
+        (weight > 0.0).then_some(CurrentPaths { paths, weight, samples, part: who != ThreadSet::All })
     }
 }
 

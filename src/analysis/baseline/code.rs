@@ -18,7 +18,7 @@ const SURE: f64 = 0.05;
 
 /// What all threads, selected or not, spent in the selected time.
 #[derive(Debug, Clone, Copy)]
-pub struct Spent {
+pub struct SelectionTotals {
     /// CPU time, nanoseconds.
     pub cpu_ns: Measure<f64>,
     /// Operations.
@@ -74,7 +74,7 @@ impl Code {
         names: &Names,
         tasks: &Tasks,
         selection: &Selection,
-        spent: Spent,
+        spent: SelectionTotals,
         baseline: &Baseline,
     ) -> Option<Code> {
         let current = CurrentPaths::of(profile, names, tasks, selection)?;
@@ -157,7 +157,12 @@ mod tests {
 
     /// Samples by thread and stack, compared with 40 windows in which three quarters are `main;work` and a quarter
     /// `main`.
-    fn of(samples: &[(u32, &str, u64)], tids: &[u32], change: fn(&mut Baseline), spent: Spent) -> Option<Code> {
+    fn of(
+        samples: &[(u32, &str, u64)],
+        tids: &[u32],
+        change: fn(&mut Baseline),
+        spent: SelectionTotals,
+    ) -> Option<Code> {
         let mut synthetic = Synthetic::new();
         synthetic.alive(41, "app");
         for (tid, stack, count) in samples {
@@ -171,8 +176,8 @@ mod tests {
     }
 
     /// No operations, so costs are shares.
-    fn shares() -> Spent {
-        Spent { cpu_ns: Measure::exact(2e9), ops: Measure::Missing(Why::NoOpsSource) }
+    fn shares() -> SelectionTotals {
+        SelectionTotals { cpu_ns: Measure::exact(2e9), ops: Measure::Missing(Why::NoOpsSource) }
     }
 
     fn at(code: &Code, path: &str) -> u32 {
@@ -216,7 +221,7 @@ mod tests {
     #[test]
     fn costs_are_per_operation_where_both_sides_know_them() {
         // Usual: half a millisecond of CPU time per operation.
-        let costlier = Spent { cpu_ns: Measure::exact(2e9), ops: Measure::exact(2000.0) };
+        let costlier = SelectionTotals { cpu_ns: Measure::exact(2e9), ops: Measure::exact(2000.0) };
         let code = of(&USUAL, &[], |_| {}, costlier).unwrap();
         assert!(code.per_operation && (code.whole[1] - 1e6).abs() < 1e-3 && (code.whole[0] / 5e5 - 1.0).abs() < 0.01);
         assert!(code.changes.iter().all(|node| node.is_real && node.growth() > 0.0), "{code:?}");
@@ -226,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_growth_within_what_the_time_per_operation_usually_strays_is_no_change() {
-        let costlier = Spent { cpu_ns: Measure::exact(6e8), ops: Measure::exact(1000.0) };
+        let costlier = SelectionTotals { cpu_ns: Measure::exact(6e8), ops: Measure::exact(1000.0) };
         let restless = |baseline: &mut Baseline| {
             baseline.windows.iter_mut().enumerate().for_each(|(at, window)| {
                 let cell = window.cells[0].as_mut().unwrap();

@@ -3,7 +3,9 @@
 
 use super::key::{differences, key};
 use super::{LEAST_CORES, extend};
-use crate::analysis::diff::{Cell, Digest, RecordingPart, Severity, Side, WITHOUT_OPERATIONS, WindowCells, mismatches};
+use crate::analysis::diff::{
+    Digest, RatioCell, RecordingPart, Severity, Side, WITHOUT_OPERATIONS, WindowCells, mismatches,
+};
 use crate::analysis::{TimeRange, Window};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
@@ -141,7 +143,7 @@ fn baseline_of(source: &Source<'_>, digest: &Digest, left: SkippedWindows) -> Re
         source: 0,
         at_ns: slot.window.to.0,
         span_ns: slot.window.span().0,
-        cells: columns.iter().map(|at| cell(slot, *at).map(|cell| [cell.above, cell.below])).collect(),
+        cells: columns.iter().map(|at| cell(slot, *at).map(|cell| [cell.numerator, cell.denominator])).collect(),
     };
     let totals = &digest.run.totals;
     let cpu_ns = totals.cpu.value().copied().unwrap_or(0.0) * 1e9;
@@ -172,7 +174,7 @@ fn no_usable_window(source: &Source<'_>, windows: usize, left: SkippedWindows) -
         .hint("Record the program at work, for a minute or more: `ironlaw record -p PID -d 60s`.")
 }
 
-fn cell(slot: &WindowCells, at: usize) -> Option<Cell> {
+fn cell(slot: &WindowCells, at: usize) -> Option<RatioCell> {
     slot.cells.get(at).copied().flatten()
 }
 

@@ -6,8 +6,8 @@ use super::change::Change;
 use super::curve::{Curve, LoadPoint, basis};
 use super::digest::Side;
 use super::effect::{Basis, Effect, Scale, SideEstimate, Uncertainty, by_windows};
-use super::load::{Adjustment, CurveBasis, Load, LoadMeasure, load_points, loads};
-use super::quantity::{Cell, INVERSE, PRIMARY, Quantity};
+use super::load::{CurveBasis, Load, LoadAdjustment, LoadMeasure, load_points, loads};
+use super::quantity::{INVERSE, PRIMARY, Quantity, RatioCell};
 use super::settings::Settings;
 use crate::analysis::stats::linear::Vector;
 use crate::analysis::stats::{Ancova, Observation};
@@ -25,7 +25,7 @@ struct Adjusting<'a> {
 
 /// The costs of both sides at the same load; empty if no adjustment is needed or possible.
 pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settings) -> Vec<Change> {
-    let (Adjustment::Done { from, to, curve_basis, bent, .. }, Some(measure), Some(first)) =
+    let (LoadAdjustment::Done { from, to, curve_basis, bent, .. }, Some(measure), Some(first)) =
         (&mut load.adjustment, load.measure, base.runs.first())
     else {
         return vec![];
@@ -74,10 +74,11 @@ impl Adjusting<'_> {
         let sides = self.sides.map(run);
         let all: Vec<Vec<LoadPoint>> = sides.iter().flatten().cloned().collect();
         let curve = Curve::within(&all, self.bent)?;
-        let below =
-            |of: &dyn Fn(&LoadPoint) -> f64| all.iter().flatten().map(|dot| dot.cell.below * of(dot)).sum::<f64>();
+        let denominator = |of: &dyn Fn(&LoadPoint) -> f64| {
+            all.iter().flatten().map(|dot| dot.cell.denominator * of(dot)).sum::<f64>()
+        };
         // The mean of the curve over the windows.
-        let reference = below(&|dot| curve.at(dot.load)) / below(&|_| 1.0);
+        let reference = denominator(&|dot| curve.at(dot.load)) / denominator(&|_| 1.0);
         let seeds = [settings.seed, settings.seed ^ 0x9e37];
         let estimate = |at: usize| self.estimate(&sides[at], &curve, reference, seeds[at]);
         let (a, b) = (estimate(0)?, estimate(1)?);
@@ -89,10 +90,13 @@ impl Adjusting<'_> {
 
     /// A side's runs, each at the reference: work counts more where it costs more.
     fn estimate(&self, runs: &[Vec<LoadPoint>], curve: &Curve, reference: f64, seed: u64) -> Option<SideEstimate> {
-        let cell = |dot: &LoadPoint| Cell { below: dot.cell.below * curve.at(dot.load) / reference, ..dot.cell };
-        let cells: Vec<Vec<Cell>> = runs.iter().map(|run| run.iter().map(cell).collect()).collect();
-        let sum = |of: fn(&Cell) -> f64, cells: &[Cell]| cells.iter().map(of).sum::<f64>();
-        let own = |cells: &Vec<Cell>| sum(|cell| cell.above, cells) / sum(|cell| cell.below, cells);
+        let cell = |dot: &LoadPoint| RatioCell {
+            denominator: dot.cell.denominator * curve.at(dot.load) / reference,
+            ..dot.cell
+        };
+        let cells: Vec<Vec<RatioCell>> = runs.iter().map(|run| run.iter().map(cell).collect()).collect();
+        let sum = |of: fn(&RatioCell) -> f64, cells: &[RatioCell]| cells.iter().map(of).sum::<f64>();
+        let own = |cells: &Vec<RatioCell>| sum(|cell| cell.numerator, cells) / sum(|cell| cell.denominator, cells);
         let values: Vec<f64> = cells.iter().map(own).collect();
         let value = values.iter().sum::<f64>() / values.len() as f64;
         let windows = match &cells[..] {

@@ -3,7 +3,7 @@
 
 use super::digest::{Digest, Side};
 use super::effect::{Effect, SideEstimate, Uncertainty, by_windows};
-use super::quantity::{Cell, INVERSE, PRIMARY, Quantity};
+use super::quantity::{INVERSE, PRIMARY, Quantity, RatioCell};
 use super::settings::Settings;
 use crate::analysis::stats::{
     benjamini_hochberg, detectable, equivalent, holm, least_p, mann_whitney, student_quantile, student_two_sided,
@@ -93,7 +93,8 @@ fn estimate(side: &Side, at: usize, quantity: &Quantity, seed: u64) -> Option<Si
     let runs: Option<Vec<f64>> = side.runs.iter().map(|run| run.whole.get(at)?.value.value().copied()).collect();
     let runs = runs.filter(|runs| !runs.is_empty())?;
     let value = runs.iter().sum::<f64>() / runs.len() as f64;
-    let cells = |run: &Digest| -> Vec<Cell> { run.windows.iter().filter_map(|slot| *slot.cells.get(at)?).collect() };
+    let cells =
+        |run: &Digest| -> Vec<RatioCell> { run.windows.iter().filter_map(|slot| *slot.cells.get(at)?).collect() };
     let windows = match &side.runs[..] {
         [run] => by_windows(&cells(run), value > 0.0 && !quantity.is_share(), seed),
         _ => None,

@@ -9,7 +9,7 @@ use super::digest::Digest;
 use super::digest::Side;
 use super::expect;
 use super::functions::Functions;
-use super::load::{Adjustment, Load, load};
+use super::load::{Load, LoadAdjustment, load};
 use super::mismatch::mismatches;
 use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
 use super::settings::Settings;
@@ -86,7 +86,8 @@ fn answer(
     let surely = raw.effect.zip(raw.interval).map_or(0.0, |(effect, ends)| effect.nearest(ends));
     if primary == WITHOUT_OPERATIONS || load.may_explain(surely) {
         // At another load the program may have become costlier without a trace.
-        let same = raw.verdict == Verdict::Same && matches!(load.adjustment, Adjustment::Same | Adjustment::Unknown);
+        let same =
+            raw.verdict == Verdict::Same && matches!(load.adjustment, LoadAdjustment::Same | LoadAdjustment::Unknown);
         raw.verdict = if same { Verdict::Same } else { Verdict::Undecided };
     }
     (Some(raw), AnswerKind::Raw)

@@ -1,7 +1,7 @@
 //! Models the cost of an operation over load: one curve for all runs of both sides, each run at a level of its own.
 //! Only how the cost moves within runs shapes the curve, so a run that is expensive at all loads does not bend it.
 
-use super::quantity::Cell;
+use super::quantity::RatioCell;
 use crate::analysis::stats::block_length;
 use crate::analysis::stats::linear::{Matrix, Vector, dot, inverse};
 
@@ -9,7 +9,7 @@ use crate::analysis::stats::linear::{Matrix, Vector, dot, inverse};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoadPoint {
     pub load: f64,
-    pub cell: Cell,
+    pub cell: RatioCell,
 }
 
 /// The logarithm of the cost as a line or a parabola over the logarithm of the load.
@@ -41,8 +41,8 @@ impl Curve {
     /// another size or with autocorrelation moves it as little. `None` if no run's load varies, or nothing was spent.
     pub fn within(runs: &[Vec<LoadPoint>], bent: bool) -> Option<Curve> {
         let load_points = || runs.iter().flatten();
-        let below: f64 = load_points().map(|dot| dot.cell.below).sum();
-        let centre = (load_points().map(|dot| dot.cell.below * dot.load.ln()).sum::<f64>() / below).exp();
+        let denominator: f64 = load_points().map(|dot| dot.cell.denominator).sum();
+        let centre = (load_points().map(|dot| dot.cell.denominator * dot.load.ln()).sum::<f64>() / denominator).exp();
         let start = |bent| Curve { centre, terms: [0.0; 3], free: [true, bent, false] };
         let fitted = if bent { start(true).settle(runs) } else { None };
         fitted.or_else(|| start(false).settle(runs))
@@ -50,7 +50,7 @@ impl Curve {
 
     /// Newton's method to the only maximum.
     fn settle(mut self, runs: &[Vec<LoadPoint>]) -> Option<Curve> {
-        let spent: f64 = runs.iter().flatten().map(|dot| dot.cell.above).sum();
+        let spent: f64 = runs.iter().flatten().map(|dot| dot.cell.numerator).sum();
         // A range of loads within rounding errors has no slope.
         if self.normal(runs).0[0][0] <= 1e-9 * spent {
             return None;
@@ -81,14 +81,14 @@ impl Curve {
     }
 
     fn level(&self, run: &[LoadPoint]) -> Option<Level> {
-        let (mut above, mut expected, mut mean) = (0.0, 0.0, [0.0; 3]);
+        let (mut numerator, mut expected, mut mean) = (0.0, 0.0, [0.0; 3]);
         for window in run {
-            let weight = window.cell.below * self.at(window.load);
+            let weight = window.cell.denominator * self.at(window.load);
             let basis = basis(window.load, self.centre);
-            (above, expected) = (above + window.cell.above, expected + weight);
+            (numerator, expected) = (numerator + window.cell.numerator, expected + weight);
             mean = [0, 1, 2].map(|at| mean[at] + weight * basis[at]);
         }
-        (expected > 0.0).then(|| Level { level: above / expected, mean: mean.map(|sum| sum / expected) })
+        (expected > 0.0).then(|| Level { level: numerator / expected, mean: mean.map(|sum| sum / expected) })
     }
 
     /// How far the logarithm of a run's adjusted cost moves with the curve's terms.
@@ -99,8 +99,8 @@ impl Curve {
     /// A window relative to its run's level: the basis less the run's mean, the expected cost, and the residual.
     fn residual(&self, window: &LoadPoint, level: &Level) -> (Vector, f64, f64) {
         let own = basis(window.load, self.centre);
-        let expected = level.level * window.cell.below * self.at(window.load);
-        ([0, 1, 2].map(|at| own[at] - level.mean[at]), expected, window.cell.above - expected)
+        let expected = level.level * window.cell.denominator * self.at(window.load);
+        ([0, 1, 2].map(|at| own[at] - level.mean[at]), expected, window.cell.numerator - expected)
     }
 
     fn normal(&self, runs: &[Vec<LoadPoint>]) -> (Matrix, Vector) {
@@ -147,7 +147,7 @@ mod tests {
     fn run(level: f64, loads: std::ops::Range<u32>, cost: impl Fn(f64) -> f64) -> Vec<LoadPoint> {
         let dot = |at: u32| {
             let load = 1e4 * f64::from(at);
-            LoadPoint { load, cell: Cell { above: level * cost(load) * load, below: load } }
+            LoadPoint { load, cell: RatioCell { numerator: level * cost(load) * load, denominator: load } }
         };
         loads.map(dot).collect()
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn one_load_or_nothing_spent_has_no_curve() {
-        let steady = |load| vec![LoadPoint { load, cell: Cell { above: 5e5, below: 100.0 } }; 20];
+        let steady = |load| vec![LoadPoint { load, cell: RatioCell { numerator: 5e5, denominator: 100.0 } }; 20];
         assert_eq!(Curve::within(&[steady(1e5), steady(2e5)], false), None, "different levels are no slope");
         assert_eq!(Curve::within(&[], true), None);
         assert_eq!(Curve::within(&[run(0.0, 1..9, |_| 1.0)], false), None);

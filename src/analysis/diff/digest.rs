@@ -2,7 +2,7 @@
 //! paths. The recording is not kept, so any number of repeats can be compared in little memory.
 
 use super::conditions::Conditions;
-use super::quantity::{Cell, Reading, readings};
+use super::quantity::{RatioCell, Reading, readings};
 use crate::analysis::sweep::Run;
 use crate::analysis::{Counters, Tasks, TimeRange, Window, operations, value_of};
 use crate::model::profile::Profile;
@@ -34,7 +34,7 @@ pub struct Digest {
     /// The same by window: one per tick, with a cell for each quantity.
     pub windows: Vec<WindowCells>,
     /// Cycles over instructions by thread name, if they were counted.
-    pub threads: BTreeMap<String, Cell>,
+    pub threads: BTreeMap<String, RatioCell>,
     /// Whether operations are known window by window, not only over many windows.
     pub ops_by_window: bool,
 }
@@ -54,7 +54,7 @@ pub struct WindowCells {
     /// Its time range.
     pub window: Window,
     /// A cell for each quantity.
-    pub cells: Vec<Option<Cell>>,
+    pub cells: Vec<Option<RatioCell>>,
 }
 
 /// A last window shorter than this fraction of the others is left out: it is mostly the end of the program.
@@ -99,7 +99,7 @@ impl Digest {
 /// Takes the factors of the threads that lived, unless a sweep defines how many should work.
 fn with_threads(mut run: Run, counters: &Counters, width: Option<u32>, window: Window) -> Run {
     if width.is_none() {
-        let metrics = crate::analysis::metrics(counters, &crate::analysis::Who::All, window, None);
+        let metrics = crate::analysis::metrics(counters, &crate::analysis::ThreadSet::All, window, None);
         let wall = run.totals.wall;
         run.totals.threads = value_of(&metrics, MetricId::Threads).map(|threads| threads * wall);
     }
@@ -124,15 +124,15 @@ fn counted_by_window(profile: &Profile, within: Window, windows: usize) -> bool 
     known || (windows > 0 && read as f64 >= 0.8 * windows as f64)
 }
 
-fn threads(tasks: &Tasks, counters: &Counters, window: Window) -> BTreeMap<String, Cell> {
-    let mut groups: BTreeMap<String, Cell> = BTreeMap::new();
+fn threads(tasks: &Tasks, counters: &Counters, window: Window) -> BTreeMap<String, RatioCell> {
+    let mut groups: BTreeMap<String, RatioCell> = BTreeMap::new();
     for task in tasks.iter() {
         let read = |name| counters.delta(name, Scope::Thread(task.tid), window);
-        if let (Measure::Known { value: above, .. }, Measure::Known { value: below, .. }) =
+        if let (Measure::Known { value: numerator, .. }, Measure::Known { value: denominator, .. }) =
             (read("cycles"), read("instructions"))
         {
-            let group = groups.entry(group(&task.comm)).or_insert(Cell { above: 0.0, below: 0.0 });
-            *group = Cell { above: group.above + above, below: group.below + below };
+            let group = groups.entry(group(&task.comm)).or_insert(RatioCell { numerator: 0.0, denominator: 0.0 });
+            *group = RatioCell { numerator: group.numerator + numerator, denominator: group.denominator + denominator };
         }
     }
     groups
@@ -179,7 +179,10 @@ mod tests {
         let costs: Vec<f64> = digest.windows.iter().map(|slot| slot.cells[at].unwrap().value().unwrap()).collect();
         assert!(digest.ops_by_window && costs.iter().all(|cost| (cost / 5e6 - 1.0).abs() < 1e-9), "{costs:?}");
         let cell = |name: &str| digest.threads[name];
-        assert_eq!((cell("io"), cell("7")), (Cell { above: 800.0, below: 400.0 }, Cell { above: 7.0, below: 200.0 }));
+        assert_eq!(
+            (cell("io"), cell("7")),
+            (RatioCell { numerator: 800.0, denominator: 400.0 }, RatioCell { numerator: 7.0, denominator: 200.0 })
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Computes the change of one quantity between two sides, and how far chance, runs or windows could have caused it.
 //! Windows of one run do not count as runs: without repeats only the difference between the two recordings is known.
 
-use super::quantity::{Cell, Quantity};
+use super::quantity::{Quantity, RatioCell};
 use super::settings::Settings;
 use crate::analysis::stats::combined;
 use crate::analysis::stats::{Blocks, Moments, Random, block_length, student_quantile};
@@ -220,13 +220,14 @@ fn runs(scale: Scale, side: &SideEstimate) -> Option<Scatter> {
 
 /// The variance of the ratio of the cells' sums (of its logarithm, if relative), its degrees of freedom, and the number
 /// of windows; `None` with too few.
-pub(super) fn by_windows(cells: &[Cell], relative: bool, seed: u64) -> Option<(f64, f64, usize)> {
-    let ratio = |cells: &mut dyn Iterator<Item = &Cell>| {
-        let (above, below) = cells.fold((0.0, 0.0), |(a, b), cell| (a + cell.above, b + cell.below));
-        let ratio = above / below;
+pub(super) fn by_windows(cells: &[RatioCell], relative: bool, seed: u64) -> Option<(f64, f64, usize)> {
+    let ratio = |cells: &mut dyn Iterator<Item = &RatioCell>| {
+        let (numerator, denominator) =
+            cells.fold((0.0, 0.0), |(a, b), cell| (a + cell.numerator, b + cell.denominator));
+        let ratio = numerator / denominator;
         if relative { ratio.ln() } else { ratio }
     };
-    let values: Vec<f64> = cells.iter().filter_map(Cell::value).collect();
+    let values: Vec<f64> = cells.iter().filter_map(RatioCell::value).collect();
     if values.len() < FEWEST_WINDOWS {
         return None;
     }
@@ -285,7 +286,8 @@ mod tests {
 
     #[test]
     fn one_run_a_side_has_its_windows_and_what_runs_are_said_to_differ_by() {
-        let cells: Vec<Cell> = (0..40).map(|at| Cell { above: 100.0 + f64::from(at % 5), below: 1.0 }).collect();
+        let cells: Vec<RatioCell> =
+            (0..40).map(|at| RatioCell { numerator: 100.0 + f64::from(at % 5), denominator: 1.0 }).collect();
         let windows = by_windows(&cells, true, 1);
         let side = SideEstimate { value: 102.0, runs: vec![102.0], windows };
         let noise = |noise| Settings { noise, ..Settings::default() };

@@ -5,7 +5,7 @@ use super::change::{Change, margin};
 use super::comparison::{Comparison, ExpectationResult, Outcome};
 use super::effect::{Effect, Scale};
 use super::expectation::{Claim, Expectation, Limit};
-use super::load::Adjustment;
+use super::load::LoadAdjustment;
 use super::settings::Settings;
 use crate::analysis::stats::{holm, student_two_sided};
 use crate::model::{Measure, MetricId, Role};
@@ -55,15 +55,17 @@ pub(super) fn obstacle(change: &Change, comparison: &Comparison) -> Option<&'sta
     let surely = change.effect.zip(change.interval).map_or(0.0, |(effect, ends)| effect.nearest(ends));
     let explained = comparison.load.may_explain(surely);
     match comparison.load.adjustment {
-        Adjustment::Apart => Some("both never had the same load, which may have moved it"),
-        Adjustment::TooFewRuns { .. } => {
+        LoadAdjustment::Apart => Some("both never had the same load, which may have moved it"),
+        LoadAdjustment::TooFewRuns { .. } => {
             Some("the load differed from run to run, and the runs are too few to compare it at the same load")
         }
-        Adjustment::Done { .. } => Some("the load differed, and it cannot be compared at the same load"),
-        Adjustment::Near if explained => {
+        LoadAdjustment::Done { .. } => Some("the load differed, and it cannot be compared at the same load"),
+        LoadAdjustment::Near if explained => {
             Some("the load differed, which may have moved it as far, or hidden that it moved")
         }
-        Adjustment::Same if explained && surely != 0.0 => Some("it moved no further than the load may have moved it"),
+        LoadAdjustment::Same if explained && surely != 0.0 => {
+            Some("it moved no further than the load may have moved it")
+        }
         _ => None,
     }
 }

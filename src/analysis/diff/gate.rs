@@ -5,7 +5,7 @@ use super::change::Change;
 use super::comparison::Comparison;
 use super::comparison::Outcome;
 use super::expect::{UNREPEATED, obstacle};
-use super::load::Adjustment;
+use super::load::LoadAdjustment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, MetricId};
 use serde::Serialize;
@@ -185,7 +185,7 @@ impl Gate {
         match status {
             GateStatus::Broken => tested.exceeds(self.above, interval) == Exceeds::Limit,
             // At practically equal loads, slightly beyond chance is no reason to doubt that it holds.
-            _ => comparison.load.adjustment == Adjustment::Same || !tested.is_beyond(self.above, far),
+            _ => comparison.load.adjustment == LoadAdjustment::Same || !tested.is_beyond(self.above, far),
         }
     }
 

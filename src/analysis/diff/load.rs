@@ -46,7 +46,7 @@ pub enum CurveBasis {
 /// The consequence of the two sides' loads.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
-pub enum Adjustment {
+pub enum LoadAdjustment {
     /// The load was the same: nothing to adjust.
     Same,
     /// The load was about the same, but too steady to show the effect of the rest.
@@ -89,7 +89,7 @@ pub struct Load {
     /// The other side's load.
     pub new: Option<LoadRange>,
     /// The consequence.
-    pub adjustment: Adjustment,
+    pub adjustment: LoadAdjustment,
 }
 
 /// Loads that differ by less than this are the same.
@@ -111,14 +111,14 @@ impl Load {
     /// The logarithm of the difference in load, if that was too small or too steady for a curve. A fixed cost makes
     /// each operation costlier by as much as the load falls, and no more.
     pub(super) fn slight_shift(&self) -> Option<f64> {
-        let slight = matches!(self.adjustment, Adjustment::Same | Adjustment::Near);
+        let slight = matches!(self.adjustment, LoadAdjustment::Same | LoadAdjustment::Near);
         self.base.zip(self.new).filter(|_| slight).map(|(a, b)| (b.mean / a.mean).ln().abs())
     }
 
     /// Whether the load may explain a cost change of this size, a logarithm.
     pub(super) fn may_explain(&self, moved: f64) -> bool {
         match self.adjustment {
-            Adjustment::Apart | Adjustment::TooFewRuns { .. } => true,
+            LoadAdjustment::Apart | LoadAdjustment::TooFewRuns { .. } => true,
             _ => self.slight_shift().is_some_and(|shift| moved.abs() <= shift),
         }
     }
@@ -141,7 +141,7 @@ pub(super) fn intensities(run: &Digest, measure: LoadMeasure) -> Vec<Option<f64>
 
 /// Determines the load of both sides and the adjustment.
 pub(super) fn load(base: &Side, new: &Side, by: LoadBy) -> Load {
-    let none = Load { measure: None, base: None, new: None, adjustment: Adjustment::Unknown };
+    let none = Load { measure: None, base: None, new: None, adjustment: LoadAdjustment::Unknown };
     let measure = match by {
         LoadBy::Off => return none,
         LoadBy::Operations => Some(LoadMeasure::OpsPerS),
@@ -154,7 +154,7 @@ pub(super) fn load(base: &Side, new: &Side, by: LoadBy) -> Load {
     Load { measure: Some(measure), base: Some(a), new: Some(b), adjustment }
 }
 
-fn adjustment(base: &Side, new: &Side, measure: LoadMeasure, a: LoadRange, b: LoadRange) -> Adjustment {
+fn adjustment(base: &Side, new: &Side, measure: LoadMeasure, a: LoadRange, b: LoadRange) -> LoadAdjustment {
     let (from, to) = (a.low.max(b.low), a.high.min(b.high));
     // If operations were counted, only windows with their own count can be put on a curve.
     let counted = mean(base, RATE).is_some() && mean(new, RATE).is_some();
@@ -174,15 +174,15 @@ fn adjustment(base: &Side, new: &Side, measure: LoadMeasure, a: LoadRange, b: Lo
     let varied = |loads: &Vec<f64>| loads.len() >= FEWEST_WINDOWS && range(loads).is_some_and(|(a, b)| b > a * WIDE);
     if sides.iter().flatten().all(varied) {
         let bent = to > from * BENDS_FROM;
-        return Adjustment::Done { from, to, windows: count(&sides), curve_basis: CurveBasis::Windows, bent };
+        return LoadAdjustment::Done { from, to, windows: count(&sides), curve_basis: CurveBasis::Windows, bent };
     }
     match by_runs(base, new, measure, &|from, to| count(&inside(from, to))) {
         Some(found) => found,
         None => match (b.mean / a.mean).ln().abs() {
-            shift if shift <= SAME => Adjustment::Same,
-            shift if shift <= NEAR => Adjustment::Near,
-            _ if opposed(base, new) => Adjustment::Opposed,
-            _ => Adjustment::Apart,
+            shift if shift <= SAME => LoadAdjustment::Same,
+            shift if shift <= NEAR => LoadAdjustment::Near,
+            _ if opposed(base, new) => LoadAdjustment::Opposed,
+            _ => LoadAdjustment::Apart,
         },
     }
 }
@@ -193,7 +193,7 @@ fn by_runs(
     new: &Side,
     measure: LoadMeasure,
     windows: &dyn Fn(f64, f64) -> [usize; 2],
-) -> Option<Adjustment> {
+) -> Option<LoadAdjustment> {
     let [a, b] = [base, new].map(|side| loads(side, measure));
     let (a, b) = (a?, b?);
     let ([a, b], all) = ([range(&a)?, range(&b)?], range(&[a, b].concat())?);
@@ -204,10 +204,10 @@ fn by_runs(
         return None;
     }
     if runs < FEWEST_RUNS {
-        return Some(Adjustment::TooFewRuns { runs, needed: FEWEST_RUNS });
+        return Some(LoadAdjustment::TooFewRuns { runs, needed: FEWEST_RUNS });
     }
     let bent = runs >= RUNS_TO_BEND && all.1 > all.0 * BENDS_FROM;
-    Some(Adjustment::Done { from, to, windows: windows(from, to), curve_basis: CurveBasis::Runs, bent })
+    Some(LoadAdjustment::Done { from, to, windows: windows(from, to), curve_basis: CurveBasis::Runs, bent })
 }
 
 /// The range that holds nine of ten values.
@@ -318,7 +318,7 @@ pub(super) fn load_points(run: &Digest, at: usize, measure: LoadMeasure) -> Vec<
     let cells = run.windows.iter().map(|slot| slot.cells.get(at).copied().flatten());
     let pairs = cells.zip(intensities(run, measure));
     pairs
-        .filter_map(|(cell, load)| Some(LoadPoint { cell: cell.filter(|cell| cell.below > 0.0)?, load: load? }))
+        .filter_map(|(cell, load)| Some(LoadPoint { cell: cell.filter(|cell| cell.denominator > 0.0)?, load: load? }))
         .collect()
 }
 
@@ -346,7 +346,7 @@ mod tests {
         let half = LoadShape { low: 1e4, high: 5e4, ..OPEN };
         let (load, change) = compared(OPEN, half, LoadBy::Auto);
         assert_eq!(load.measure, Some(LoadMeasure::OpsPerS));
-        assert!(matches!(load.adjustment, Adjustment::Done { bent: true, .. }), "{load:?}");
+        assert!(matches!(load.adjustment, LoadAdjustment::Done { bent: true, .. }), "{load:?}");
         let relative = change.unwrap().effect.unwrap().relative().unwrap();
         assert!(relative.abs() < 0.02, "{relative}");
     }
@@ -364,17 +364,17 @@ mod tests {
     fn a_program_that_takes_all_it_can_get_is_not_adjusted_for_being_slow() {
         let closed = |cost_ns| LoadShape { cost_ns, cores: Some(2.0), ..OPEN };
         let (load, change) = compared(closed(5000.0), closed(7500.0), LoadBy::Auto);
-        assert_eq!((load.measure, load.adjustment, change), (Some(LoadMeasure::BusyCores), Adjustment::Same, None));
+        assert_eq!((load.measure, load.adjustment, change), (Some(LoadMeasure::BusyCores), LoadAdjustment::Same, None));
     }
 
     #[test]
     fn loads_that_never_meet_are_said_to_be_apart_unless_more_was_done_with_less() {
         let steady = |rate, cost_ns| LoadShape { low: rate, high: rate, cost_ns, ..OPEN };
         for (rate, cost_ns, expected) in [
-            (1e5, 5000.0, Adjustment::Same),
-            (9e4, 5000.0, Adjustment::Near),
-            (5e4, 5000.0, Adjustment::Apart),
-            (5e4, 12_000.0, Adjustment::Opposed),
+            (1e5, 5000.0, LoadAdjustment::Same),
+            (9e4, 5000.0, LoadAdjustment::Near),
+            (5e4, 5000.0, LoadAdjustment::Apart),
+            (5e4, 12_000.0, LoadAdjustment::Opposed),
         ] {
             let (load, change) = compared(steady(1e5, 5000.0), steady(rate, cost_ns), LoadBy::Operations);
             assert_eq!((load.adjustment, change), (expected, None), "{rate}");
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn nobody_asked_or_nothing_to_tell_by_is_unknown() {
-        assert_eq!(compared(OPEN, OPEN, LoadBy::Off).0.adjustment, Adjustment::Unknown);
+        assert_eq!(compared(OPEN, OPEN, LoadBy::Off).0.adjustment, LoadAdjustment::Unknown);
         let totals = load(&side(&[5000.0]), &side(&[9000.0]), LoadBy::Auto);
         assert!(totals.measure.is_some());
     }

@@ -1,7 +1,7 @@
 //! The quantities that recordings are compared by, each as one sum over another, so that windows can be added up
 //! exactly.
 
-use crate::analysis::{Counters, Metric, Totals, Who, Window, metrics, per_operation};
+use crate::analysis::{Counters, Metric, ThreadSet, Totals, Window, metrics, per_operation};
 use crate::model::{Better, Measure, MetricId, Role, Section, Unit, Why};
 use serde::Serialize;
 
@@ -25,11 +25,11 @@ pub struct Quantity {
 
 /// A quantity in a window: one sum over another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
+pub struct RatioCell {
     /// What was spent.
-    pub above: f64,
+    pub numerator: f64,
     /// What it was spent on.
-    pub below: f64,
+    pub denominator: f64,
 }
 
 /// A quantity measured in a window.
@@ -40,7 +40,7 @@ pub struct Reading {
     /// Its value, or why it is missing.
     pub value: Measure<f64>,
     /// Its sums; `None` if one is missing. There may be sums without a value: CPU time in a window without operations.
-    pub cell: Option<Cell>,
+    pub cell: Option<RatioCell>,
 }
 
 /// The quantity that decides whether something became slower, if operations were counted.
@@ -56,20 +56,20 @@ pub const RATE: MetricId = MetricId::OpsPerS;
 /// not their lifetimes.
 #[must_use]
 pub fn readings(counters: &Counters, window: Window, ops: Measure<f64>, whole: Option<f64>) -> Vec<Reading> {
-    let metrics = metrics(counters, &Who::All, window, None);
+    let metrics = metrics(counters, &ThreadSet::All, window, None);
     let mut totals = Totals::of(&metrics, ops, window.span().seconds());
     totals.threads = whole.map_or(totals.threads, Measure::exact);
     let mut all = law(&totals);
-    let per_op = per_operation(counters, &Who::All, window, ops);
+    let per_op = per_operation(counters, &ThreadSet::All, window, ops);
     all.extend(per_op.iter().filter(|metric| is_compared(metric.id)).map(|metric| reading(metric, ops)));
     all.extend(metrics.iter().filter(|metric| is_compared(metric.id)).map(|metric| {
         let def = metric.id.def();
-        let below = match def.section {
+        let denominator = match def.section {
             Section::Cpu => totals.cpu,
             Section::Scheduler if def.unit == Unit::Share => totals.threads,
             _ => Measure::exact(totals.wall),
         };
-        reading(metric, below)
+        reading(metric, denominator)
     }));
     all
 }
@@ -91,10 +91,13 @@ fn is_compared(id: MetricId) -> bool {
     !def.in_law && def.redundant.is_none() && !def.computation.is_total() && def.section != Section::Tool
 }
 
-fn reading(metric: &Metric, below: Measure<f64>) -> Reading {
-    let cell =
-        metric.value.value().zip(below.value()).map(|(value, below)| Cell { above: value * below, below: *below });
-    Reading { quantity: Quantity::of(metric.id), value: metric.value, cell: cell.filter(Cell::is_sound) }
+fn reading(metric: &Metric, denominator: Measure<f64>) -> Reading {
+    let cell = metric
+        .value
+        .value()
+        .zip(denominator.value())
+        .map(|(value, denominator)| RatioCell { numerator: value * denominator, denominator: *denominator });
+    Reading { quantity: Quantity::of(metric.id), value: metric.value, cell: cell.filter(RatioCell::is_sound) }
 }
 
 /// The factors of the law and the load, in the order they are listed.
@@ -126,23 +129,27 @@ fn law(totals: &Totals) -> Vec<Reading> {
         (cpu, wall),
         (cpu, threads),
     ];
-    let reading = |(id, (above, below)): (&MetricId, (Measure<f64>, Measure<f64>))| {
-        let value = above.ratio(below, |above, below| (below > 0.0).then(|| above / below));
-        let cell = above.value().zip(below.value()).map(|(above, below)| Cell { above: *above, below: *below });
-        Reading { quantity: Quantity::of(*id), value, cell: cell.filter(Cell::is_sound) }
+    let reading = |(id, (numerator, denominator)): (&MetricId, (Measure<f64>, Measure<f64>))| {
+        let value =
+            numerator.ratio(denominator, |numerator, denominator| (denominator > 0.0).then(|| numerator / denominator));
+        let cell = numerator
+            .value()
+            .zip(denominator.value())
+            .map(|(numerator, denominator)| RatioCell { numerator: *numerator, denominator: *denominator });
+        Reading { quantity: Quantity::of(*id), value, cell: cell.filter(RatioCell::is_sound) }
     };
     LAW.iter().zip(sums).map(reading).collect()
 }
 
-impl Cell {
+impl RatioCell {
     fn is_sound(&self) -> bool {
-        self.above.is_finite() && self.below.is_finite() && self.above >= 0.0 && self.below >= 0.0
+        self.numerator.is_finite() && self.denominator.is_finite() && self.numerator >= 0.0 && self.denominator >= 0.0
     }
 
     /// The quantity's value; `None` if there was nothing to spend it on.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
-        Some(self.above / self.below).filter(|value| self.below > 0.0 && value.is_finite())
+        Some(self.numerator / self.denominator).filter(|value| self.denominator > 0.0 && value.is_finite())
     }
 }
 
@@ -228,7 +235,7 @@ mod tests {
     fn cpu_time_without_operations_is_spent_all_the_same() {
         let all = read(busy(), Measure::exact(0.0));
         assert_eq!(all[0].value, Measure::Missing(Why::Idle));
-        assert_eq!(all[0].cell, Some(Cell { above: 3e9, below: 0.0 }));
+        assert_eq!(all[0].cell, Some(RatioCell { numerator: 3e9, denominator: 0.0 }));
         let all = read(busy(), Measure::Missing(Why::NoOpsSource));
         assert_eq!((all[0].value, all[0].cell), (Measure::Missing(Why::NoOpsSource), None));
     }

@@ -4,8 +4,8 @@
 
 use super::digest::Digest;
 use super::digest::Side;
-use super::load::{Adjustment, Load};
-use super::quantity::{Cell, PRIMARY};
+use super::load::{Load, LoadAdjustment};
+use super::quantity::{PRIMARY, RatioCell};
 use crate::model::MetricId;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -66,21 +66,21 @@ impl SubgroupCheck {
     pub fn of(
         by: GroupKind,
         quantity: MetricId,
-        base: &BTreeMap<String, Cell>,
-        new: &BTreeMap<String, Cell>,
+        base: &BTreeMap<String, RatioCell>,
+        new: &BTreeMap<String, RatioCell>,
         half: Option<f64>,
     ) -> Option<SubgroupCheck> {
         let both = || base.iter().filter_map(|(name, cell)| Some((name, *cell, *new.get(name)?)));
-        let sound = |(_, a, b): &(&String, Cell, Cell)| a.value().is_some() && b.value().is_some();
+        let sound = |(_, a, b): &(&String, RatioCell, RatioCell)| a.value().is_some() && b.value().is_some();
         let pairs: Vec<_> = both().filter(sound).collect();
         if pairs.len() < 2 {
             return None;
         }
-        let all = [|p: &(&String, Cell, Cell)| p.1, |p: &(&String, Cell, Cell)| p.2]
-            .map(|of| pairs.iter().map(|pair| of(pair).below).sum::<f64>());
-        let row = |(name, a, b): &(&String, Cell, Cell)| {
+        let all = [|p: &(&String, RatioCell, RatioCell)| p.1, |p: &(&String, RatioCell, RatioCell)| p.2]
+            .map(|of| pairs.iter().map(|pair| of(pair).denominator).sum::<f64>());
+        let row = |(name, a, b): &(&String, RatioCell, RatioCell)| {
             let value = [a.value()?, b.value()?];
-            Some(GroupRow { name: (*name).clone(), share: [a.below / all[0], b.below / all[1]], value })
+            Some(GroupRow { name: (*name).clone(), share: [a.denominator / all[0], b.denominator / all[1]], value })
         };
         let groups: Vec<GroupRow> = pairs.iter().filter_map(row).collect();
         let sum = |of: &dyn Fn(&GroupRow) -> f64| groups.iter().map(of).sum::<f64>();
@@ -106,7 +106,7 @@ fn disagrees(groups: &[GroupRow], whole: [f64; 2], standardised: f64, half: Opti
 /// Checks every grouping that both sides allow.
 pub(super) fn subgroup_checks(base: &Side, new: &Side, load: &Load, half: Option<f64>) -> Vec<SubgroupCheck> {
     let mut all = Vec::new();
-    if let (Adjustment::Done { .. }, Some(measure)) = (load.adjustment, load.measure) {
+    if let (LoadAdjustment::Done { .. }, Some(measure)) = (load.adjustment, load.measure) {
         let name = match measure {
             super::load::LoadMeasure::OpsPerS => super::quantity::RATE,
             super::load::LoadMeasure::BusyCores => super::quantity::WITHOUT_OPERATIONS,
@@ -120,26 +120,29 @@ pub(super) fn subgroup_checks(base: &Side, new: &Side, load: &Load, half: Option
     all
 }
 
-fn by_host(side: &Side) -> BTreeMap<String, Cell> {
+fn by_host(side: &Side) -> BTreeMap<String, RatioCell> {
     let cell = |run: &Digest| run.whole.get(run.position(PRIMARY)?)?.cell;
     gather(side.runs.iter().filter_map(|run| Some((run.conditions.host.hostname.clone(), cell(run)?))))
 }
 
-fn by_thread(side: &Side) -> BTreeMap<String, Cell> {
+fn by_thread(side: &Side) -> BTreeMap<String, RatioCell> {
     gather(side.runs.iter().flat_map(|run| run.threads.iter().map(|(name, cell)| (name.clone(), *cell))))
 }
 
-fn gather(cells: impl Iterator<Item = (String, Cell)>) -> BTreeMap<String, Cell> {
-    let mut groups: BTreeMap<String, Cell> = BTreeMap::new();
+fn gather(cells: impl Iterator<Item = (String, RatioCell)>) -> BTreeMap<String, RatioCell> {
+    let mut groups: BTreeMap<String, RatioCell> = BTreeMap::new();
     for (name, cell) in cells {
-        let group = groups.entry(name).or_insert(Cell { above: 0.0, below: 0.0 });
-        *group = Cell { above: group.above + cell.above, below: group.below + cell.below };
+        let group = groups.entry(name).or_insert(RatioCell { numerator: 0.0, denominator: 0.0 });
+        *group = RatioCell {
+            numerator: group.numerator + cell.numerator,
+            denominator: group.denominator + cell.denominator,
+        };
     }
     groups
 }
 
 /// Each window's load and cost.
-fn windows<'a>(side: &'a Side, measure: MetricId) -> impl Iterator<Item = (f64, Cell)> + 'a {
+fn windows<'a>(side: &'a Side, measure: MetricId) -> impl Iterator<Item = (f64, RatioCell)> + 'a {
     side.runs.iter().flat_map(move |run| {
         let positions = run.position(measure).zip(run.position(PRIMARY));
         run.windows.iter().filter_map(move |slot| {
@@ -156,7 +159,7 @@ fn edges(base: &Side, new: &Side, measure: MetricId) -> [f64; 2] {
     [1, 2].map(|third| all.get(all.len() * third / 3).copied().unwrap_or(f64::INFINITY))
 }
 
-fn by_load(side: &Side, measure: MetricId, edges: [f64; 2]) -> BTreeMap<String, Cell> {
+fn by_load(side: &Side, measure: MetricId, edges: [f64; 2]) -> BTreeMap<String, RatioCell> {
     let level = |x: f64| match x {
         x if x < edges[0] => "1 lower third",
         x if x < edges[1] => "2 middle third",
@@ -175,8 +178,8 @@ mod tests {
     const TABLE: [Row; 3] =
         [("1", 50.10, 1289.0, 0.30, 1484.0), ("2", 31.50, 428.0, 0.40, 434.0), ("3", 17.40, 550.0, 0.30, 655.0)];
 
-    fn groups(of: fn(&Row) -> (f64, f64)) -> BTreeMap<String, Cell> {
-        let cell = |(share, value): (f64, f64)| Cell { above: share * value, below: share };
+    fn groups(of: fn(&Row) -> (f64, f64)) -> BTreeMap<String, RatioCell> {
+        let cell = |(share, value): (f64, f64)| RatioCell { numerator: share * value, denominator: share };
         TABLE.iter().map(|row| (row.0.to_string(), cell(of(row)))).collect()
     }
 
@@ -227,7 +230,8 @@ mod tests {
         let one = groups(|row| (row.1, row.2));
         let other: BTreeMap<_, _> = one.iter().map(|(name, cell)| (format!("x{name}"), *cell)).collect();
         assert_eq!(SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &other, None), None);
-        let empty: BTreeMap<_, _> = one.keys().map(|name| (name.clone(), Cell { above: 1.0, below: 0.0 })).collect();
+        let empty: BTreeMap<_, _> =
+            one.keys().map(|name| (name.clone(), RatioCell { numerator: 1.0, denominator: 0.0 })).collect();
         assert_eq!(SubgroupCheck::of(GroupKind::Host, PRIMARY, &one, &empty, None), None);
     }
 }

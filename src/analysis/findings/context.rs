@@ -8,7 +8,7 @@ use crate::analysis::counters::Counters;
 use crate::analysis::coverage::{Coverage, clock};
 use crate::analysis::names::Names;
 use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
-use crate::analysis::selection::{Axis, Selection, Who};
+use crate::analysis::selection::{Axis, Selection, ThreadSet};
 use crate::analysis::summary::{Summary, summary};
 use crate::analysis::tasks::Tasks;
 use crate::analysis::text::percent;
@@ -33,7 +33,7 @@ pub struct RuleContext<'a> {
     /// The part to judge. Its axis selects the event that represents CPU time, if possible.
     pub selection: Selection,
     /// Its threads.
-    pub who: Who,
+    pub who: ThreadSet,
     /// Its time, extended to where counters were read.
     pub window: Window,
     /// The metrics of the window.
@@ -122,8 +122,8 @@ impl<'a> RuleContext<'a> {
     /// The counter's growth for the selected threads.
     pub(super) fn count(&self, name: &str) -> Result<f64, Why> {
         let counted = match &self.who {
-            Who::All => self.counters.delta(name, Scope::Target, self.window),
-            Who::Only(tids) => self.counters.sum(name, tids.iter().copied(), self.window),
+            ThreadSet::All => self.counters.delta(name, Scope::Target, self.window),
+            ThreadSet::Only(tids) => self.counters.sum(name, tids.iter().copied(), self.window),
         };
         counted.value().copied().ok_or(counted.why().unwrap_or(Why::NotRecorded))
     }

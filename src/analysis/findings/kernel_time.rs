@@ -3,7 +3,7 @@
 
 use super::families::{KernelEntry, kernel_entry};
 use super::paths::CodeClass;
-use super::stacks::Row;
+use super::stacks::StackSamples;
 use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext};
 use crate::analysis::names::{Call, CodeKind};
 use crate::analysis::text::{name, percent};
@@ -17,7 +17,7 @@ const KERNEL: f64 = 0.5;
 fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option<Finding>, Why> {
     let counted = context.metric(MetricId::SystemShare);
     let Ok(stacks) = context.kernel_samples() else { return by_count(context, counted?) };
-    let leaf_in_kernel = |row: &Row, calls: &[Call]| {
+    let leaf_in_kernel = |row: &StackSamples, calls: &[Call]| {
         let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
         kernel && !explained.contains(&stacks.class(row))
     };

@@ -3,7 +3,7 @@
 
 use super::families::{is_clear_page, is_page_fault};
 use super::paths::CodeClass;
-use super::stacks::At;
+use super::stacks::StackPosition;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};
@@ -50,7 +50,10 @@ fn major(context: &RuleContext<'_>, rate: f64) -> Finding {
         claim: format!("{} page faults per second wait for storage.", digits(rate)),
         evidence: vec![Evidence::of("major page faults", rate, U::PerSecond, MAJOR_FAULTS)],
         confidence: Confidence::Medium,
-        place: context.kernel_samples().ok().and_then(|stacks| stacks.part(At::Anywhere, is_page_fault).place),
+        place: context
+            .kernel_samples()
+            .ok()
+            .and_then(|stacks| stacks.part(StackPosition::Anywhere, is_page_fault).place),
         refuted_by: "the rate falls to nothing once the program has started",
         next_step: "Memory or page cache is too small for the data in use: check for swapping, or read ahead."
             .to_string(),
@@ -72,7 +75,7 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if part.share < FAULTS {
         return Ok(None);
     }
-    let clearing = stacks.part(At::Leaf, is_clear_page).share;
+    let clearing = stacks.part(StackPosition::Leaf, is_clear_page).share;
     let mut evidence = vec![
         Evidence::of("below page faults", part.share, U::Share, FAULTS),
         Evidence::plain("clearing fresh pages", clearing, U::Share),

@@ -5,7 +5,7 @@ use super::paths::{CodeClass, code_class};
 use crate::analysis::names::{Call, CodeKind, Function, Names};
 use crate::analysis::observe::observations;
 use crate::analysis::profile_tree::{TRUNCATED, process_heading};
-use crate::analysis::selection::{Axis, Selection, Who};
+use crate::analysis::selection::{Axis, Selection, ThreadSet};
 use crate::analysis::tasks::Tasks;
 use crate::model::profile::Profile;
 use crate::model::{StackEnd, StackId};
@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Samples of one thread with one stack.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct StackSamples {
     pub pid: u32,
     pub tid: u32,
     /// Its outer frames are missing.
@@ -26,7 +26,7 @@ pub(super) struct Row {
 /// The samples of a selection.
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
-    pub rows: Vec<Row>,
+    pub rows: Vec<StackSamples>,
     pub weight: u64,
     pub samples: u64,
     names: &'a Names,
@@ -46,7 +46,7 @@ pub(super) struct Paths<'a> {
 
 /// Where on a stack a function must be to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum StackPosition {
     /// The function itself was running.
     Leaf,
     /// The function or anything it called was running.
@@ -55,7 +55,7 @@ pub(super) enum At {
 
 /// The part of the samples in some functions.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Part {
+pub(super) struct CodeShare {
     /// Share of the weight, 0 to 1.
     pub share: f64,
     /// The place with most of it.
@@ -77,7 +77,13 @@ struct Sum {
 }
 
 impl<'a> Stacks<'a> {
-    pub fn of(profile: &Profile, names: &'a Names, tasks: &Tasks, selection: &Selection, who: &Who) -> Stacks<'a> {
+    pub fn of(
+        profile: &Profile,
+        names: &'a Names,
+        tasks: &Tasks,
+        selection: &Selection,
+        who: &ThreadSet,
+    ) -> Stacks<'a> {
         let mut sums: FxHashMap<_, (u64, u64)> = FxHashMap::default();
         for seen in observations(profile, selection, who) {
             let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
@@ -87,7 +93,7 @@ impl<'a> Stacks<'a> {
         }
         let mut rows: Vec<_> = sums
             .into_iter()
-            .map(|((pid, tid, incomplete, stack), (weight, samples))| Row {
+            .map(|((pid, tid, incomplete, stack), (weight, samples))| StackSamples {
                 pid,
                 tid,
                 incomplete,
@@ -112,12 +118,12 @@ impl<'a> Stacks<'a> {
     }
 
     /// The class of a row's samples.
-    pub fn class(&self, row: &Row) -> CodeClass {
+    pub fn class(&self, row: &StackSamples) -> CodeClass {
         row.stack.and_then(|id| self.codes.get(&id)).map_or(CodeClass::Own, |(code, _)| *code)
     }
 
     /// The part of the samples in one of these classes.
-    pub fn part_of(&self, codes: &[CodeClass]) -> Part {
+    pub fn part_of(&self, codes: &[CodeClass]) -> CodeShare {
         self.gather_rows(|row, _| {
             let known = row.stack.and_then(|id| self.codes.get(&id));
             known.filter(|(code, _)| codes.contains(code)).map(|(_, at)| *at)
@@ -125,7 +131,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// The calls of a row, innermost first.
-    pub fn calls(&self, row: &Row) -> &[Call] {
+    pub fn calls(&self, row: &StackSamples) -> &[Call] {
         row.stack.and_then(|id| self.calls.get(&id)).map_or(&[], Vec::as_slice)
     }
 
@@ -134,25 +140,25 @@ impl<'a> Stacks<'a> {
     }
 
     /// The part of the samples in functions that `fits` accepts.
-    pub fn part(&self, at: At, fits: impl Fn(&Function) -> bool) -> Part {
+    pub fn part(&self, at: StackPosition, fits: impl Fn(&Function) -> bool) -> CodeShare {
         let mut known: Vec<Option<bool>> = vec![None; self.names.functions.len()];
         let mut fits = |call: &Call| {
             let index = call.function as usize;
             *known[index].get_or_insert_with(|| fits(&self.names.functions[index]))
         };
         self.gather(|calls| match at {
-            At::Leaf => calls.first().filter(|call| fits(call)).map(|_| 0),
-            At::Anywhere => calls.iter().rposition(&mut fits),
+            StackPosition::Leaf => calls.first().filter(|call| fits(call)).map(|_| 0),
+            StackPosition::Anywhere => calls.iter().rposition(&mut fits),
         })
     }
 
     /// The part of the samples for which `find` returns a call's index; each counts for the branch that ends there.
-    pub fn gather(&self, mut find: impl FnMut(&[Call]) -> Option<usize>) -> Part {
+    pub fn gather(&self, mut find: impl FnMut(&[Call]) -> Option<usize>) -> CodeShare {
         self.gather_rows(|_, calls| find(calls))
     }
 
     /// Like `gather`, with the row as another input.
-    pub fn gather_rows(&self, mut find: impl FnMut(&Row, &[Call]) -> Option<usize>) -> Part {
+    pub fn gather_rows(&self, mut find: impl FnMut(&StackSamples, &[Call]) -> Option<usize>) -> CodeShare {
         let mut branches: FxHashMap<Branch, Sum> = FxHashMap::default();
         let mut threads = FxHashSet::default();
         let mut weight: u64 = 0;
@@ -168,8 +174,8 @@ impl<'a> Stacks<'a> {
             threads.insert(row.tid);
         }
         let heaviest = branches.into_iter().max_by(|(a, x), (b, y)| x.weight.cmp(&y.weight).then_with(|| b.cmp(a)));
-        let Some(((pid, incomplete, path), sum)) = heaviest else { return Part::default() };
-        Part {
+        let Some(((pid, incomplete, path), sum)) = heaviest else { return CodeShare::default() };
+        CodeShare {
             share: self.share(weight),
             function: self.names.functions[sum.function as usize].name.clone(),
             place: Some(self.paths.place(pid, incomplete, &path, sum.by_thread)),

@@ -3,7 +3,7 @@
 
 use super::families::{is_user_spin, is_yield};
 use super::paths::CodeClass;
-use super::stacks::{At, Part, Stacks};
+use super::stacks::{CodeShare, StackPosition, Stacks};
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
@@ -46,7 +46,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if in_a_tight_loop(context, stacks) { Err(context.no_counter()) } else { Ok(None) }
 }
 
-fn found(part: Part, confidence: Confidence) -> Finding {
+fn found(part: CodeShare, confidence: Confidence) -> Finding {
     Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -76,7 +76,8 @@ fn in_a_tight_loop(context: &RuleContext<'_>, stacks: &Stacks<'_>) -> bool {
     if context.functions.share(hottest.self_weight) < TIGHT_SHARE {
         return false;
     }
-    let leaf = stacks.part(At::Leaf, |function| function.name == hottest.name && function.module == hottest.module);
+    let leaf =
+        stacks.part(StackPosition::Leaf, |function| function.name == hottest.name && function.module == hottest.module);
     let mut addresses: Vec<(u64, u64)> = Vec::new();
     for row in &stacks.rows {
         let inside = stacks.calls(row).first().is_some_and(|call| stacks.function(*call).name == hottest.name);

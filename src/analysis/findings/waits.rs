@@ -31,7 +31,7 @@ pub(super) struct Sum {
 
 /// Waits of one thread for one reason with one call path, given by labels from the root.
 #[derive(Debug)]
-struct Row {
+struct StackSamples {
     reason: WaitReason,
     pid: u32,
     tid: u32,
@@ -43,7 +43,7 @@ struct Row {
 /// All waits of a selection.
 #[derive(Debug)]
 pub(super) struct Waits<'a> {
-    rows: Vec<Row>,
+    rows: Vec<StackSamples>,
     paths: Paths<'a>,
     /// Number of off-CPU spans.
     pub spans: u64,
@@ -80,7 +80,7 @@ impl<'a> Waits<'a> {
             .into_iter()
             .map(|((reason, pid, tid, incomplete, stack), sum)| {
                 let path = path(profile, names, stack);
-                Row { reason, pid, tid, incomplete, path, sum }
+                StackSamples { reason, pid, tid, incomplete, path, sum }
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);

@@ -1,7 +1,7 @@
 //! Analyses a whole sweep from its runs. A sweep in progress is analysed as far as it got.
 
 use super::regions::fits;
-use super::stack::Siblings;
+use super::stack::SharedCores;
 use super::types::{Loss, Point, Run, Stack, SweepAnalysis};
 use crate::analysis::finding::RuleResults;
 use crate::model::Region;
@@ -48,14 +48,14 @@ fn siblings<'a>(
     base: &Point,
     here: &Point,
     threads_per_core: &impl Fn(u32) -> Option<f64>,
-) -> Option<Siblings<'a>> {
+) -> Option<SharedCores<'a>> {
     let (shared, single) = (threads_per_core(here.n)?, threads_per_core(base.n)?);
     let cores = |point: &Point| Some(f64::from(point.n) / threads_per_core(point.n)?);
     let wanted = cores(here).filter(|_| here.region == Region::Smt && base.region != Region::Smt)?;
     let unshared = |point: &&Point| matches!(point.region, Region::Cores | Region::Nodes(_));
     let fits = |point: &&Point| cores(point).is_some_and(|cores| (cores - wanted).abs() < 0.5);
     let alone = points.iter().filter(unshared).find(fits)?;
-    Some(Siblings { alone, sharing: shared / single })
+    Some(SharedCores { alone, sharing: shared / single })
 }
 
 fn has_ops(point: &Point) -> bool {
@@ -66,7 +66,7 @@ fn has_ops(point: &Point) -> bool {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::super::testing::{before, cost, run};
-    use super::super::types::{Estimate, Numbers, SliceKind};
+    use super::super::types::{Estimate, PointMetrics, SliceKind};
     use super::*;
     use crate::model::{Measure, Why};
     use proptest::prelude::*;
@@ -83,7 +83,7 @@ mod tests {
         silent
     }
 
-    fn columns(of: &Numbers) -> Vec<Measure<Estimate>> {
+    fn columns(of: &PointMetrics) -> Vec<Measure<Estimate>> {
         vec![
             of.ops,
             of.seconds,

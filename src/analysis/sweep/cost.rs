@@ -77,13 +77,13 @@ fn heading(text: &str) -> FunctionId {
 mod tests {
     use super::*;
     use crate::analysis::observe::observations;
-    use crate::analysis::selection::{Selection, Who};
+    use crate::analysis::selection::{Selection, ThreadSet};
     use crate::analysis::testing::Synthetic;
 
     fn paths(synthetic: Synthetic) -> Vec<(String, f64, u64)> {
         let profile = synthetic.finish();
         let mut sums = Sums::default();
-        observations(&profile, &Selection::default(), &Who::All).for_each(|seen| sums.add(&seen));
+        observations(&profile, &Selection::default(), &ThreadSet::All).for_each(|seen| sums.add(&seen));
         let cost = sums.cost(&profile, &Names::of(&profile), Unit::Nanos);
         assert_eq!(cost.weight, cost.paths.iter().map(|path| path.weight).sum::<f64>());
         let text = |path: &PathCost| path.frames.iter().map(|f| f.name.clone()).collect::<Vec<_>>().join(";");

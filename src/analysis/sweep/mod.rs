@@ -26,7 +26,7 @@ pub use hot_path::hot_path;
 pub(in crate::analysis) use loss::share_variance;
 pub use speedup::{efficiency, karp_flatt, speedup};
 pub use types::{
-    Bound, Cost, Estimate, Fit, FunctionId, Loss, LossRow, NoFit, Numbers, PathCost, Peak, Point, Run, Slice,
-    SliceKind, Split, Stack, SweepAnalysis, Usl,
+    Coefficient, Cost, Estimate, FunctionId, Loss, LossRow, NoFit, PathCost, Peak, Point, PointMetrics, RegionFit, Run,
+    Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
 };
 pub use usl::peak;

@@ -2,7 +2,7 @@
 //! column is missing with that run's reason.
 
 use super::speedup::{efficiency, karp_flatt, sound, speedup};
-use super::types::{Estimate, Numbers, Point, Run};
+use super::types::{Estimate, Point, PointMetrics, Run};
 use crate::analysis::{Law, value_of};
 use crate::model::{Measure, MetricId, Quality, Region, Why};
 
@@ -42,11 +42,11 @@ fn through(of: Measure<Estimate>, f: impl FnOnce(Estimate) -> Option<Estimate>) 
     of.ratio(Measure::exact(()), |estimate, ()| f(estimate))
 }
 
-fn numbers(n: f64, runs: &[Run]) -> Numbers {
+fn numbers(n: f64, runs: &[Run]) -> PointMetrics {
     let mean = |of: &dyn Fn(&Run) -> Measure<f64>| mean(runs.iter().map(of));
     let law = |of: fn(&Law) -> Measure<f64>| mean(&|run| of(&Law::of(&run.totals)));
     let unknown = Measure::Missing(Why::NoOpsSource);
-    Numbers {
+    PointMetrics {
         ops: mean(&|run| run.totals.ops),
         seconds: mean(&|run| Measure::exact(run.totals.wall)),
         ops_per_s: law(|law| law.throughput),

@@ -1,7 +1,7 @@
 //! Fits the law to each region of a sweep: where siblings or another node join, capacity changes, and one curve through
 //! both would call that contention. Widths that were limited by something that did not limit wider runs are left out.
 
-use super::types::{Estimate, Fit, NoFit, Point};
+use super::types::{Estimate, NoFit, Point, RegionFit};
 use super::usl::{ThroughputPoint, fit};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const COMMON: f64 = 4.0;
 
 /// One fit per region of at least three widths, the widest last. `points` ascend by width.
 #[must_use]
-pub(super) fn fits(points: &[Point]) -> Vec<Fit> {
+pub(super) fn fits(points: &[Point]) -> Vec<RegionFit> {
     let mut regions: BTreeMap<_, Vec<&Point>> = BTreeMap::new();
     for point in points {
         regions.entry(point.region).or_default().push(point);
@@ -26,12 +26,12 @@ pub(super) fn fits(points: &[Point]) -> Vec<Fit> {
     fits
 }
 
-fn region(points: &[&Point]) -> Fit {
+fn region(points: &[&Point]) -> RegionFit {
     let super_linear = |point: &&Point| point.numbers.efficiency.value().is_some_and(|e| e.mean > SUPER_LINEAR);
     let from = points.iter().rposition(super_linear).unwrap_or_default();
     let counted = points[from..].iter().filter_map(|p| Some((f64::from(p.n), *p.numbers.ops_per_s.value()?)));
     let sightings = weighted(&counted.collect::<Vec<_>>());
-    Fit {
+    RegionFit {
         region: points[0].region,
         widths: points[from..].iter().map(|point| point.n).collect(),
         law: if sightings.is_empty() { Err(NoFit::NoOps) } else { fit(&sightings) },

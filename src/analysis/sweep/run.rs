@@ -5,7 +5,7 @@ use super::split::{Clocks, split};
 use super::types::{Cost, Run, Split};
 use crate::analysis::observe::{Observation, observations};
 use crate::analysis::{
-    Axis, Cause, Counters, Names, Selection, Tasks, ThreadRow, Totals, Who, Window, metrics, offcpu, operations,
+    Axis, Cause, Counters, Names, Selection, Tasks, ThreadRow, ThreadSet, Totals, Window, metrics, offcpu, operations,
     summary, threads,
 };
 use crate::model::profile::Profile;
@@ -27,7 +27,7 @@ impl Run {
         let whole = f64::from(n) * wall;
         let selection = Selection { time: window.range(), ..Selection::default() };
         let seen = summary(profile, &tasks, &counters, &selection, window);
-        let metrics = metrics(&counters, &Who::All, window, Some(&seen));
+        let metrics = metrics(&counters, &ThreadSet::All, window, Some(&seen));
         let totals =
             Totals { threads: Measure::exact(whole), ..Totals::of(&metrics, operations(profile, window), wall) };
         let workers = workers(profile, &tasks, &counters, n, window);
@@ -118,7 +118,7 @@ fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
     let Some((axis, unit)) = cpu_axis(profile) else { return Cost::default() };
     let selection = Selection { time: window.range(), axis, ..Selection::default() };
     let mut sums = Sums::default();
-    observations(profile, &selection, &Who::All).for_each(|seen| sums.add(&seen));
+    observations(profile, &selection, &ThreadSet::All).for_each(|seen| sums.add(&seen));
     sums.cost(profile, names, unit)
 }
 

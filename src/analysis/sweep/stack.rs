@@ -2,7 +2,7 @@
 //! Nothing is left over: losses that cannot be separated stay together under one name.
 
 use super::parts::{Parts, level};
-use super::types::{Estimate, Numbers, Point, Slice, SliceKind, Stack};
+use super::types::{Estimate, Point, PointMetrics, Slice, SliceKind, Stack};
 use crate::analysis::law::log_mean;
 use crate::model::Measure;
 
@@ -15,7 +15,7 @@ impl Stack {
     /// `siblings`: what the sharing of cores adds, if the sweep measured it; that part is then separated from the
     /// cycles per instruction, and otherwise stays in them.
     #[must_use]
-    pub fn of(base: &Point, here: &Point, siblings: Option<Siblings<'_>>) -> Option<Stack> {
+    pub fn of(base: &Point, here: &Point, siblings: Option<SharedCores<'_>>) -> Option<Stack> {
         let n = f64::from(here.n);
         let (mut before, mut after) = (Parts::of(base)?, Parts::of(here)?);
         level(&mut before, &mut after);
@@ -35,18 +35,18 @@ impl Stack {
 
 /// A width whose threads share physical cores, and the width that had the same cores without siblings.
 #[derive(Debug, Clone, Copy)]
-pub struct Siblings<'a> {
+pub struct SharedCores<'a> {
     /// The width with one thread on each of these cores.
     pub alone: &'a Point,
     /// How many times more threads share a core now.
     pub sharing: f64,
 }
 
-impl Siblings<'_> {
+impl SharedCores<'_> {
     /// The logarithm by which cycles per instruction grew when the siblings joined. Siblings that achieve nothing
     /// together double them; growth beyond that has another reason.
-    fn log(&self, here: &Numbers) -> Option<f64> {
-        let cpi = |numbers: &Numbers| numbers.cpi.value().map(|cpi| cpi.mean);
+    fn log(&self, here: &PointMetrics) -> Option<f64> {
+        let cpi = |numbers: &PointMetrics| numbers.cpi.value().map(|cpi| cpi.mean);
         let most = (self.sharing.is_finite() && self.sharing > 1.0).then(|| self.sharing.ln())?;
         let grown = (cpi(here)? / cpi(&self.alone.numbers)?).ln();
         grown.is_finite().then(|| grown.clamp(0.0, most))
@@ -54,7 +54,12 @@ impl Siblings<'_> {
 }
 
 /// The parts of the difference in CPU time per operation, in seconds that add up to it.
-fn running(base: &Numbers, here: &Numbers, time: [f64; 2], siblings: Option<Siblings<'_>>) -> Vec<(SliceKind, f64)> {
+fn running(
+    base: &PointMetrics,
+    here: &PointMetrics,
+    time: [f64; 2],
+    siblings: Option<SharedCores<'_>>,
+) -> Vec<(SliceKind, f64)> {
     let [before, after] = time;
     let together = || vec![(SliceKind::CpuTime, after - before)];
     let Some(mut factors) = factors(base, here) else { return together() };
@@ -75,7 +80,7 @@ fn running(base: &Numbers, here: &Numbers, time: [f64; 2], siblings: Option<Sibl
 }
 
 /// The logarithms of the factors by which CPU time per operation grew; `None` without hardware counts.
-fn factors(base: &Numbers, here: &Numbers) -> Option<Vec<(SliceKind, f64)>> {
+fn factors(base: &PointMetrics, here: &PointMetrics) -> Option<Vec<(SliceKind, f64)>> {
     let log = |above: Measure<Estimate>, below: Measure<Estimate>| {
         let ratio = above.value()?.mean / below.value()?.mean;
         (ratio > 0.0 && ratio.is_finite()).then(|| ratio.ln())
@@ -125,13 +130,13 @@ mod tests {
     fn sharing_cores_explains_a_factor_of_its_own() {
         let [alone, shared] = [(16, 96e9, 1000.0, 48e9), (32, 110e9, 1200.0, 96e9)]
             .map(|(n, instructions, ops, cycles)| point(vec![rocksdb(n, instructions, ops, cycles, 1.0, 1.0)]));
-        let siblings = Siblings { alone: &alone, sharing: 2.0 };
+        let siblings = SharedCores { alone: &alone, sharing: 2.0 };
         let stack = Stack::of(&alone, &shared, Some(siblings)).unwrap();
         let expected = [(MoreWork, -964_491.1), (Smt, 11_631_157.7), (Cpi, 0.0), (Frequency, 0.0), (Unseen, 0.0)];
         check(&stack, &expected, 0.1);
         assert!((stack.useful - 19.2).abs() < 1e-12, "{stack:?}");
         // Two threads that share a core take at most twice the cycles for it.
-        let fewer = Siblings { alone: &alone, sharing: 1.5 };
+        let fewer = SharedCores { alone: &alone, sharing: 1.5 };
         let stack = Stack::of(&alone, &shared, Some(fewer)).unwrap();
         assert!(stack.slices[2].kind == Cpi && stack.slices[2].ns_per_op > 1e6, "{stack:?}");
     }
@@ -144,7 +149,7 @@ mod tests {
             point(vec![run])
         };
         let alone = no_counters(1, 100.0);
-        let siblings = Siblings { alone: &alone, sharing: 2.0 };
+        let siblings = SharedCores { alone: &alone, sharing: 2.0 };
         let stack = Stack::of(&alone, &no_counters(4, 200.0), Some(siblings)).unwrap();
         let expected = [
             (CpuTime, 7.5e6),
@@ -214,7 +219,7 @@ mod tests {
             sharing in prop::option::of(0.5..2.0_f64),
         ) {
             let (base, here) = (point(base), point(here));
-            let siblings = sharing.map(|sharing| Siblings { alone: &base, sharing });
+            let siblings = sharing.map(|sharing| SharedCores { alone: &base, sharing });
             if let Some(stack) = Stack::of(&base, &here, siblings) {
                 // Slices may be far larger than the width if a width is far slower: precision is relative to the
                 // largest.
@@ -236,7 +241,7 @@ mod tests {
             (hostile.split.running, hostile.split.unseen) = (exact(running), exact(unseen));
             hostile.split.blocked = vec![(Cause::Lock, blocked)];
             let (sound, hostile) = (point(vec![run(1, 100.0)]), point(vec![hostile]));
-            let siblings = |alone, sharing| Some(Siblings { alone, sharing });
+            let siblings = |alone, sharing| Some(SharedCores { alone, sharing });
             let stacks = [
                 Stack::of(&sound, &hostile, siblings(&sound, f64::NAN)),
                 Stack::of(&hostile, &sound, siblings(&hostile, 2.0)),

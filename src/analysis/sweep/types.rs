@@ -112,12 +112,12 @@ pub struct Point {
     /// The runs, in the order they were made.
     pub runs: Vec<Run>,
     /// Their means.
-    pub numbers: Numbers,
+    pub numbers: PointMetrics,
 }
 
 /// The columns of the scaling table: means over the runs of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Numbers {
+pub struct PointMetrics {
     /// Operations in a run.
     pub ops: Measure<Estimate>,
     /// Elapsed seconds of a run's window.
@@ -163,7 +163,7 @@ pub struct SweepAnalysis {
     /// Index of the point everything is compared with: the smallest width that has operations.
     pub base: usize,
     /// The universal scalability law of each region of at least three points, widest last.
-    pub fits: Vec<Fit>,
+    pub fits: Vec<RegionFit>,
     /// Where the cores of each point went; one per point that can be compared with the base.
     pub stacks: Vec<Stack>,
     /// Which code lost, per point other than the base.
@@ -174,7 +174,7 @@ pub struct SweepAnalysis {
 
 /// The law of one region.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Fit {
+pub struct RegionFit {
     /// The region.
     pub region: Region,
     /// Its widths.
@@ -199,11 +199,11 @@ pub enum NoFit {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Usl {
     /// Throughput of one thread.
-    pub gamma: Bound,
+    pub gamma: Coefficient,
     /// Contention: what must run serially.
-    pub alpha: Bound,
+    pub alpha: Coefficient,
     /// Coherency: the cost of each pair of threads.
-    pub beta: Bound,
+    pub beta: Coefficient,
     /// Standard error of the residuals, operations per second.
     pub residual: f64,
     /// Degrees of freedom: widths minus three.
@@ -214,7 +214,7 @@ pub struct Usl {
 
 /// A coefficient with its standard 95% interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Bound {
+pub struct Coefficient {
     /// Its value.
     pub value: f64,
     /// Its standard error; `None` at a bound, where none exists.

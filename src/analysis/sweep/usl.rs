@@ -3,7 +3,7 @@
 //! depends almost wholly on the first point. The caller must fit each region separately.
 
 use super::estimate::t95;
-use super::types::{Bound, NoFit, Peak, Usl};
+use super::types::{Coefficient, NoFit, Peak, Usl};
 use crate::analysis::stats::linear::{Matrix, Vector, dot, inverse};
 
 /// A width, its throughput in operations per second and the weight of that point.
@@ -82,7 +82,7 @@ fn law(points: &[ThroughputPoint], best: Vector, squares: f64, unit: f64, widest
     let t = t95(freedom as f64)?;
     let bound = |at: usize, unit: f64| {
         let error = free[at].then(|| unit * (variance * covariance[at][at]).sqrt());
-        Bound { value: unit * best[at], error, half: error.map(|error| t * error) }
+        Coefficient { value: unit * best[at], error, half: error.map(|error| t * error) }
     };
     let mut usl = Usl {
         gamma: bound(0, unit),
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn the_whole_ray_tracer_ends_at_the_bound_of_no_coherency() {
         let usl = fitted(&RAYTRACER);
-        assert_eq!((usl.beta, usl.peak), (Bound { value: 0.0, error: None, half: None }, Peak::None));
+        assert_eq!((usl.beta, usl.peak), (Coefficient { value: 0.0, error: None, half: None }, Peak::None));
         close(usl.alpha.value, 0.057_770_8, 1e-6);
         close(usl.alpha.error.unwrap(), 0.013_29, 1e-5);
         close(usl.gamma.value, 21.848_84, 1e-4);

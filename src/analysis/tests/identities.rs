@@ -3,7 +3,8 @@
 use super::recordings::{any_recording, cases, profile};
 use crate::analysis::{
     Axis, BranchKind, Butterfly, Counters, GroupBy, Names, ProfileTree, Rank, Ranking, Selection, SortBy, Tasks,
-    TimeRange, Who, blocked_paths, observations, off_cpu_totals, processes, rank, summary, threads, waits_by_thread,
+    ThreadSet, TimeRange, blocked_paths, observations, off_cpu_totals, processes, rank, summary, threads,
+    waits_by_thread,
 };
 use crate::model::TaskState;
 use crate::model::profile::Profile;
@@ -236,7 +237,7 @@ proptest! {
         let who = selection.who(&tasks);
         prop_assert_eq!(selection.check(&profile, &tasks).is_ok(), tasks.get(tid).is_some());
         prop_assert!(observations(&profile, &selection, &who).all(|one| one.tid == tid));
-        let everybody = observations(&profile, &Selection::default(), &Who::All).filter(|one| one.tid == tid).count();
+        let everybody = observations(&profile, &Selection::default(), &ThreadSet::All).filter(|one| one.tid == tid).count();
         prop_assert_eq!(whole(&profile, &selection).1, everybody as u64);
     }
 }

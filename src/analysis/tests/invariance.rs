@@ -1,6 +1,6 @@
 //! What must not matter: the order in which samples arrived, the numbers of stacks, the unit of weights.
 
-use super::recordings::{Taken, any_recording, cases, profile};
+use super::recordings::{SampleSpec, any_recording, cases, profile};
 use crate::analysis::{BranchKind, Butterfly, GroupBy, Names, ProfileTree, Ranking, Selection, SortBy, Tasks, rank};
 use crate::model::profile::Profile;
 use proptest::prelude::*;
@@ -60,9 +60,9 @@ proptest! {
 
     #[test]
     fn heavier_samples_keep_their_shares(taken in any_recording(), factor in 2..9_u64) {
-        let heavier: Vec<Taken> = taken
+        let heavier: Vec<SampleSpec> = taken
             .iter()
-            .map(|one| Taken { weight: if one.wait.is_none() { one.weight * factor } else { one.weight }, ..one.clone() })
+            .map(|one| SampleSpec { weight: if one.wait.is_none() { one.weight * factor } else { one.weight }, ..one.clone() })
             .collect();
         let (light, heavy) = (ranking(&profile(&taken), GroupBy::Function), ranking(&profile(&heavier), GroupBy::Function));
         prop_assert_eq!((heavy.weight, heavy.samples), (light.weight * factor, light.samples));
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn a_recording_twice_over_has_the_same_shares_and_smaller_errors(taken in any_recording()) {
-        let twice: Vec<Taken> = taken.iter().chain(&taken).cloned().collect();
+        let twice: Vec<SampleSpec> = taken.iter().chain(&taken).cloned().collect();
         let (once, twice) = (ranking(&profile(&taken), GroupBy::Function), ranking(&profile(&twice), GroupBy::Function));
         prop_assert_eq!((once.weight * 2, once.samples * 2), (twice.weight, twice.samples));
         for (row, other) in once.rows.iter().zip(&twice.rows) {

@@ -24,7 +24,7 @@ const FRAMES: [&str; 9] = [
 
 /// A sample or a wait.
 #[derive(Debug, Clone)]
-pub(super) struct Taken {
+pub(super) struct SampleSpec {
     pub at_ms: u64,
     pub thread: usize,
     pub frames: Vec<usize>,
@@ -34,14 +34,14 @@ pub(super) struct Taken {
     pub wait: Option<(TaskState, Option<u64>)>,
 }
 
-impl Taken {
+impl SampleSpec {
     fn stack(&self) -> String {
         self.frames.iter().map(|at| FRAMES[*at]).collect::<Vec<_>>().join(";")
     }
 }
 
 /// The profile of what was taken, in this order.
-pub(super) fn profile(taken: &[Taken]) -> Profile {
+pub(super) fn profile(taken: &[SampleSpec]) -> Profile {
     let mut s = Synthetic::new();
     s.meta.plan.off_cpu = true;
     for (tid, pid) in THREADS {
@@ -70,7 +70,7 @@ pub(super) fn profile(taken: &[Taken]) -> Profile {
     profile
 }
 
-fn taken() -> impl Strategy<Value = Taken> {
+fn taken() -> impl Strategy<Value = SampleSpec> {
     let end = prop_oneof![
         6 => Just(StackEnd::Whole),
         1 => Just(StackEnd::Truncated),
@@ -82,11 +82,11 @@ fn taken() -> impl Strategy<Value = Taken> {
     let wait = prop::option::weighted(0.3, (state, prop::option::of(0..40_u64)));
     let frames = prop::collection::vec(0..FRAMES.len(), 0..7);
     (0..9000_u64, 0..THREADS.len(), frames, 1..2_000_000_u64, end, wait)
-        .prop_map(|(at_ms, thread, frames, weight, end, wait)| Taken { at_ms, thread, frames, weight, end, wait })
+        .prop_map(|(at_ms, thread, frames, weight, end, wait)| SampleSpec { at_ms, thread, frames, weight, end, wait })
 }
 
 /// Up to fifty samples and waits.
-pub(super) fn any_recording() -> impl Strategy<Value = Vec<Taken>> {
+pub(super) fn any_recording() -> impl Strategy<Value = Vec<SampleSpec>> {
     prop::collection::vec(taken(), 0..50)
 }
 

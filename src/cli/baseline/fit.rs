@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// A baseline that applies to the planned capture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
+pub struct MatchedBaseline {
     pub baseline: Baseline,
     /// The points in which it may not, or does not, apply any more.
     pub stale: Vec<KeyChange>,
@@ -25,13 +25,13 @@ pub struct Fitted {
 ///
 /// # Errors
 /// Any error of reading it; `Unsupported` if it does not fit, with the mismatches.
-pub fn fit(path: &Path, plan: &Plan, stale_ok: bool) -> Result<Fitted> {
+pub fn fit(path: &Path, plan: &Plan, stale_ok: bool) -> Result<MatchedBaseline> {
     let baseline = baseline::read(path)?;
     let found = key_changes(&baseline, &key(&baseline.key, plan), clock::unix_ns());
     judge(baseline, &path.display().to_string(), found, stale_ok)
 }
 
-fn judge(baseline: Baseline, name: &str, found: Vec<KeyChange>, stale_ok: bool) -> Result<Fitted> {
+fn judge(baseline: Baseline, name: &str, found: Vec<KeyChange>, stale_ok: bool) -> Result<MatchedBaseline> {
     let incompatible: Vec<&str> =
         found.iter().filter(|stale| stale.incompatible).map(|stale| stale.text.as_str()).collect();
     if !incompatible.is_empty() && !stale_ok {
@@ -44,7 +44,7 @@ fn judge(baseline: Baseline, name: &str, found: Vec<KeyChange>, stale_ok: bool) 
         let text = format!("the baseline {name} {weight}: {}", stale.text);
         Note { topic: "baseline-stale".to_string(), text, fix: None }
     };
-    Ok(Fitted { baseline, notes: found.iter().map(note).collect(), stale: found })
+    Ok(MatchedBaseline { baseline, notes: found.iter().map(note).collect(), stale: found })
 }
 
 /// The baseline's own key as it would be on this machine.

@@ -4,7 +4,7 @@ mod build;
 mod fit;
 mod show;
 
-pub(super) use fit::{Fitted, fit};
+pub(super) use fit::{MatchedBaseline, fit};
 
 use super::args::{BaselineArgs, BaselineCommand, GlobalArgs};
 use super::out::Terminal;

@@ -2,9 +2,9 @@
 //! The result of an effect is returned as a message.
 
 use super::choices::Chooser;
-use super::opening::{Opened, Opening};
+use super::opening::{OpenedSession, Opening};
 use super::writing;
-use crate::cli::screen::{Arrival, Screen};
+use crate::cli::screen::{OpenResult, Screen};
 use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use crate::error::Result;
 use crate::session::{History, Limit};
@@ -26,13 +26,13 @@ pub(super) struct SessionHost {
     opening: Opening,
     limit: Limit,
     chooser: Option<Chooser>,
-    opened: Arrival<Opened>,
+    opened: OpenResult<OpenedSession>,
 }
 
 impl SessionHost {
     pub(super) fn new(session: TerminalSession, opening: Opening) -> SessionHost {
         let limit = session.limit;
-        SessionHost { screen: Screen::of(session), opening, limit, chooser: None, opened: Arrival::expected() }
+        SessionHost { screen: Screen::of(session), opening, limit, chooser: None, opened: OpenResult::expected() }
     }
 
     /// Opens the chosen target, or the command line's.
@@ -55,31 +55,38 @@ impl SessionHost {
     }
 
     /// Runs a job on the history; its message arrives when it is done.
-    fn ask(&mut self, job: impl FnOnce(&History) -> Msg + Send + 'static) {
+    fn on_history(&mut self, job: impl FnOnce(&History) -> Msg + Send + 'static) {
         let sender = self.screen.sender.clone();
         if let Some(opened) = self.opened.latest() {
             // The session may be over by then, and the answer is not needed.
-            opened.live_session.look(move |held| _ = sender.send(job(held)));
+            opened.live_session.submit(move |history| _ = sender.send(job(history)));
         }
     }
 
-    fn look(&mut self, query: Query) {
+    fn submit(&mut self, query: Query) {
         let opened = self.opened.latest();
         let baseline = opened.and_then(|opened| opened.baseline.clone());
         let usual = opened.and_then(|opened| opened.usual.clone());
-        self.ask(move |held| {
+        self.on_history(move |history| {
             let usual = usual.as_deref();
-            let against = usual
-                .and_then(|usual| Some(SessionBaseline { baseline: &usual.baseline, view: usual.standing(held)? }));
-            let seen =
-                snapshot_of_profile(held.profile(), baseline.as_deref(), against, bounds(held), held.is_live(), query);
+            let against = usual.and_then(|usual| {
+                Some(SessionBaseline { baseline: &usual.baseline, view: usual.comparison(history)? })
+            });
+            let seen = snapshot_of_profile(
+                history.profile(),
+                baseline.as_deref(),
+                against,
+                bounds(history),
+                history.is_live(),
+                query,
+            );
             Msg::Seen(Box::new(seen))
         });
     }
 
     fn record(&mut self, path: Option<PathBuf>) {
         let usual = self.opened.latest().and_then(|opened| opened.usual.clone());
-        self.ask(move |held| told(writing::recording(held, path, usual.as_deref())));
+        self.on_history(move |history| done(writing::recording(history, path, usual.as_deref())));
     }
 
     /// Ends the capture on a separate thread, because the last names may take a while.
@@ -104,9 +111,11 @@ impl ShutdownGuard for SessionHost {
         if by_force && opened.live && opened.recorded.is_none() {
             let (sender, answer) = channel();
             let usual = opened.usual.clone();
-            opened.live_session.look(move |held| _ = sender.send(writing::recording(held, None, usual.as_deref())));
+            opened
+                .live_session
+                .submit(move |history| _ = sender.send(writing::recording(history, None, usual.as_deref())));
             match answer.recv() {
-                Ok(Ok(said)) => leaving.said.push(said),
+                Ok(Ok(message)) => leaving.messages.push(message),
                 Ok(Err(error)) => leaving.failure = Some(error),
                 Err(_) => {}
             }
@@ -118,7 +127,7 @@ impl ShutdownGuard for SessionHost {
                     let what = format!("{} holds only the first part of the session", path.display());
                     leaving.failure = Some(error.context(what));
                 }
-                None => leaving.said.push(writing::said(&path, outcome.bytes)),
+                None => leaving.messages.push(writing::saved_message(&path, outcome.bytes)),
             },
             _ => {}
         }
@@ -129,7 +138,7 @@ impl ShutdownGuard for SessionHost {
 impl Host for SessionHost {
     fn carry_out(&mut self, effect: Effect) -> Result<LoopState> {
         match effect {
-            Effect::Snapshot(query) => self.look(query),
+            Effect::Snapshot(query) => self.submit(query),
             Effect::Choose => self.chooser = Some(Chooser::start(self.screen.sender.clone())?),
             Effect::Open(choice) => self.open(Some(choice)),
             Effect::Close => self.close(),
@@ -141,10 +150,16 @@ impl Host for SessionHost {
             Effect::Record(path) => self.record(path),
             Effect::Export { query, root, inverted, path } => {
                 let usual = self.opened.latest().and_then(|opened| opened.usual.clone());
-                self.ask(move |held| {
+                self.on_history(move |history| {
                     let baseline = usual.as_deref().map(|usual| &*usual.baseline);
-                    let shown = writing::Shown { bounds: bounds(held), query: &query, root: &root, inverted, baseline };
-                    told(writing::picture(held, &shown, path))
+                    let shown = writing::FlameExport {
+                        bounds: bounds(history),
+                        query: &query,
+                        root: &root,
+                        inverted,
+                        baseline,
+                    };
+                    done(writing::picture(history, &shown, path))
                 });
             }
             effect => return self.screen.carry_out(effect),
@@ -161,10 +176,10 @@ impl Host for SessionHost {
     }
 }
 
-fn bounds(held: &History) -> Bounds {
-    Bounds { since: held.since(), now: held.now() }
+fn bounds(history: &History) -> Bounds {
+    Bounds { since: history.since(), now: history.now() }
 }
 
-fn told(result: Result<String>) -> Msg {
+fn done(result: Result<String>) -> Msg {
     result.map_or_else(Msg::Failed, Msg::Done)
 }

@@ -3,9 +3,9 @@
 mod choices;
 #[cfg(test)]
 pub(in crate::cli) use choices::words;
+mod attached_baseline;
 mod host;
 mod opening;
-mod usual;
 mod writing;
 
 pub(super) use opening::Opening;
@@ -24,7 +24,7 @@ use host::SessionHost;
 
 /// `ironlaw top`.
 pub(super) fn run(args: &TopArgs, terminal: &Terminal) -> Result<()> {
-    let first = if args.target == TargetArgs::default() { First::Choose } else { First::Target };
+    let first = if args.target == TargetArgs::default() { StartScreen::Choose } else { StartScreen::Target };
     session(Opening::of(args.clone()), first, terminal)
 }
 
@@ -40,12 +40,12 @@ pub(super) fn view(args: &ViewArgs, terminal: &Terminal) -> Result<()> {
     }
     let top = TopArgs { baseline: args.baseline.clone(), ..TopArgs::default() };
     let opening = Opening { no_inline: args.no_inline, ..Opening::of(top) };
-    session(opening, First::Open(Choice::Recording(path)), terminal)
+    session(opening, StartScreen::Open(Choice::Recording(path)), terminal)
 }
 
 /// The first screen of the session.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum First {
+pub(super) enum StartScreen {
     /// The picker.
     Choose,
     /// The target of the command line.
@@ -58,21 +58,21 @@ pub(super) enum First {
 ///
 /// # Errors
 /// `Usage` without a terminal, errors of opening the target, and data lost at the end.
-pub(super) fn session(opening: Opening, first: First, terminal: &Terminal) -> Result<()> {
-    terminal_session::hold(terminal, |seat| {
+pub(super) fn session(opening: Opening, first: StartScreen, terminal: &Terminal) -> Result<()> {
+    terminal_session::hold(terminal, |session| {
         let app = match first {
-            First::Choose => App::new(&seat.settings, seat.size),
-            _ => App::opening(&seat.settings, seat.size),
+            StartScreen::Choose => App::new(&session.settings, session.size),
+            _ => App::opening(&session.settings, session.size),
         };
-        let mut desk = SessionHost::new(seat, opening);
+        let mut host = SessionHost::new(session, opening);
         let effects = match first {
-            First::Choose => vec![Effect::Choose],
-            First::Target => {
-                desk.open(None);
+            StartScreen::Choose => vec![Effect::Choose],
+            StartScreen::Target => {
+                host.open(None);
                 Vec::new()
             }
-            First::Open(choice) => vec![Effect::Open(choice)],
+            StartScreen::Open(choice) => vec![Effect::Open(choice)],
         };
-        Ok((app, desk, effects))
+        Ok((app, host, effects))
     })
 }

@@ -3,10 +3,10 @@
 
 use super::super::args::{CaptureArgs, TargetArgs, TopArgs};
 use super::super::{baseline, capture};
-use super::usual::AttachedBaseline;
+use super::attached_baseline::AttachedBaseline;
 use crate::error::Result;
 use crate::model::profile::Profile;
-use crate::session::{self, Limit, Live, LiveAssessor, LiveSession, News};
+use crate::session::{self, Limit, LiveAssessor, LiveCapture, LiveSession, SessionEvent};
 use crate::store::{self, Writer};
 use crate::tui::msg::Msg;
 use crate::view::picker::Choice;
@@ -27,7 +27,7 @@ pub(in crate::cli) struct Opening {
 
 /// An open session.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenedSession {
     pub live_session: LiveSession,
     pub baseline: Option<Arc<Profile>>,
     /// The baseline and the session's comparison with it, if there is one.
@@ -50,7 +50,7 @@ impl Opening {
     }
 
     /// Opens the target of the command line, or the choice. Notifications go to `sender`.
-    pub(super) fn open(&self, choice: Option<Choice>, limit: Limit, sender: Sender<Msg>) -> Result<Opened> {
+    pub(super) fn open(&self, choice: Option<Choice>, limit: Limit, sender: Sender<Msg>) -> Result<OpenedSession> {
         // The path is either a recording or a baseline to compare with.
         let (usual, compared): (Option<&Path>, Option<&Path>) = match self.baseline.as_deref() {
             Some(path) if baseline::is_one(path) => (Some(path), None),
@@ -68,18 +68,18 @@ impl Opening {
             }
             let usual = AttachedBaseline::of_recording(&path, usual, &profile)?.map(Arc::new);
             let live_session = LiveSession::replay(profile, tell)?;
-            return Ok(Opened { live_session, baseline: compared, usual, live: false, recorded: None });
+            return Ok(OpenedSession { live_session, baseline: compared, usual, live: false, recorded: None });
         }
         let target = choice.map_or_else(|| Ok(self.target.clone()), chosen)?;
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
         // The screen shows the points in which the baseline is stale.
-        let fitted = usual.map(|path| baseline::fit(path, &request, true)).transpose()?;
-        if let Some(fitted) = &fitted {
+        let matched = usual.map(|path| baseline::fit(path, &request, true)).transpose()?;
+        if let Some(matched) = &matched {
             request.neighbours = true;
-            notes.extend_from_slice(&fitted.notes);
+            notes.extend_from_slice(&matched.notes);
         }
-        let usual = fitted.map(|fitted| Arc::new(AttachedBaseline::of_session(fitted)));
-        let live = Live::open(request, notes, self.capture.debuginfod)?;
+        let usual = matched.map(|matched| Arc::new(AttachedBaseline::of_session(matched)));
+        let live = LiveCapture::open(request, notes, self.capture.debuginfod)?;
         let recorded = self.output.as_deref().map(store::path);
         let writer = recorded.as_deref().map(|path| Writer::create(path, live.meta(), self.force)).transpose()?;
         if let (Some(path), Some(usual)) = (&recorded, &usual) {
@@ -87,7 +87,7 @@ impl Opening {
         }
         let assessor = usual.as_ref().map(|usual| LiveAssessor::new(usual.baseline.clone(), live.meta().host.clone()));
         let live_session = LiveSession::live(live, writer, limit, assessor, tell)?;
-        Ok(Opened { live_session, baseline: compared, usual, live: true, recorded })
+        Ok(OpenedSession { live_session, baseline: compared, usual, live: true, recorded })
     }
 }
 
@@ -102,10 +102,10 @@ fn chosen(choice: Choice) -> Result<TargetArgs> {
     })
 }
 
-fn message(news: News) -> Msg {
+fn message(news: SessionEvent) -> Msg {
     match news {
-        News::Fresh => Msg::Fresh,
-        News::Ended(ending) => Msg::Ended(ending),
-        News::Failed(error) => Msg::Failed(error),
+        SessionEvent::Fresh => Msg::Fresh,
+        SessionEvent::Ended(ending) => Msg::Ended(ending),
+        SessionEvent::Failed(error) => Msg::Failed(error),
     }
 }

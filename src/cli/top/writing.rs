@@ -1,7 +1,7 @@
 //! Writes files on request: a recording of the history, or an image of the flame graph. Keeps existing files.
 
 use super::super::plan;
-use super::usual::AttachedBaseline;
+use super::attached_baseline::AttachedBaseline;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{self, svg};
 use crate::model::Baseline;
@@ -16,21 +16,26 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Saves the history with its baseline. Returns the message for the user.
-pub(super) fn recording(held: &History, path: Option<PathBuf>, usual: Option<&AttachedBaseline>) -> Result<String> {
-    let path = path.map_or_else(|| default_name(held), |path| store::path(&path));
-    let bytes = held.save(&path, false)?;
-    usual.map_or(Ok(()), |usual| store::baseline::write_within(&path, &usual.baseline))?;
-    Ok(said(&path, bytes))
+pub(super) fn recording(
+    history: &History,
+    path: Option<PathBuf>,
+    against_baseline: Option<&AttachedBaseline>,
+) -> Result<String> {
+    let path = path.map_or_else(|| default_name(history), |path| store::path(&path));
+    let bytes = history.save(&path, false)?;
+    against_baseline
+        .map_or(Ok(()), |against_baseline| store::baseline::write_within(&path, &against_baseline.baseline))?;
+    Ok(saved_message(&path, bytes))
 }
 
 /// The message about a recording.
-pub(super) fn said(path: &Path, bytes: u64) -> String {
+pub(super) fn saved_message(path: &Path, bytes: u64) -> String {
     format!("wrote {} ({:.1} kB); read it with: ironlaw view {0}", path.display(), bytes as f64 / 1e3)
 }
 
 /// The current flame graph.
 #[derive(Debug)]
-pub(super) struct Shown<'a> {
+pub(super) struct FlameExport<'a> {
     pub bounds: Bounds,
     pub query: &'a Query,
     /// The frames it is zoomed to.
@@ -41,13 +46,13 @@ pub(super) struct Shown<'a> {
 }
 
 /// Renders the current flame graph to a file. Returns the message for the user.
-pub(super) fn picture(held: &History, shown: &Shown<'_>, path: Option<PathBuf>) -> Result<String> {
-    let path = path.unwrap_or_else(|| default_name(held).with_extension("svg"));
+pub(super) fn picture(history: &History, shown: &FlameExport<'_>, path: Option<PathBuf>) -> Result<String> {
+    let path = path.unwrap_or_else(|| default_name(history).with_extension("svg"));
     let bytes = match (&shown.query.request, shown.baseline) {
-        (ViewRequest::Flame { usual: true, .. }, Some(baseline)) => difference(held, shown, baseline)?,
+        (ViewRequest::Flame { against_baseline: true, .. }, Some(baseline)) => difference(history, shown, baseline)?,
         _ => {
             let selection = shown.query.selection(shown.bounds);
-            let mut flame = FlameGraph::build(held.profile(), &FlameOptions { selection, title: None })?;
+            let mut flame = FlameGraph::build(history.profile(), &FlameOptions { selection, title: None })?;
             flame.keep_below(shown.root);
             svg::render(&flame, &svg::SvgOptions { inverted: shown.inverted, ..svg::SvgOptions::default() })?
         }
@@ -64,15 +69,15 @@ pub(super) fn picture(held: &History, shown: &Shown<'_>, path: Option<PathBuf>) 
 }
 
 /// The whole difference, because a part of it would not add up to the costs in its header.
-fn difference(held: &History, shown: &Shown<'_>, baseline: &Baseline) -> Result<Vec<u8>> {
-    let scene = ViewContext::of(held.profile(), None, shown.bounds, shown.query);
+fn difference(history: &History, shown: &FlameExport<'_>, baseline: &Baseline) -> Result<Vec<u8>> {
+    let scene = ViewContext::of(history.profile(), None, shown.bounds, shown.query);
     let drawn = baseline::difference(&scene, baseline)?
         .ok_or_else(|| Error::new(ErrorKind::NotFound, "no samples in this time: there is nothing to draw"))?;
-    let title = format!("{} against its baseline", held.profile().meta.plan.target.label());
+    let title = format!("{} against its baseline", history.profile().meta.plan.target.label());
     Ok(export::diff_flamegraph::render(&drawn, &title))
 }
 
 /// A name in this directory, from target and time.
-fn default_name(held: &History) -> PathBuf {
-    plan::recording_name(&held.profile().meta.plan.target, clock::unix_ns() / 1_000_000_000)
+fn default_name(history: &History) -> PathBuf {
+    plan::recording_name(&history.profile().meta.plan.target, clock::unix_ns() / 1_000_000_000)
 }

@@ -109,14 +109,14 @@ mod tests {
         assert!(lines.write_bytes(&long).is_err());
         assert!(lines.begun && !lines.closed, "what the pipe period was written");
         assert!(lines.write_bytes(b"lost\n").is_err());
-        let mut held = vec![0; 100_000];
-        let taken = read.read(&mut held).unwrap();
+        let mut history = vec![0; 100_000];
+        let taken = read.read(&mut history).unwrap();
         lines.write_bytes(b"next\n").unwrap();
         assert!(!lines.begun);
         drop(lines);
         let mut rest = Vec::new();
         read.read_to_end(&mut rest).unwrap();
-        let told = [&held[..taken], &rest[..]].concat();
+        let told = [&history[..taken], &rest[..]].concat();
         assert!(told.starts_with(b"xxx") && told.ends_with(b"x\nnext\n"), "a line of its own");
     }
 }

@@ -6,7 +6,7 @@ use super::folder::Folder;
 use super::worker::Worker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, CallGraph, OpsSpec, Plan, Rate};
-use crate::session::{History, Limit, Live, LiveSession, News};
+use crate::session::{History, Limit, LiveCapture, LiveSession, SessionEvent};
 use crate::store::{Writer, baseline};
 use crate::units::Nanos;
 use crate::view::watch::{Message, Moment, Recorded, RecordedPeriod, WatchEvent};
@@ -127,11 +127,11 @@ impl Recorder {
     fn capture(&self, alarm: &AlarmRecording) -> Result<Recorded> {
         let period = RecordedPeriod::Alarm;
         let path = self.folder.path(alarm.at, period);
-        let live = Live::open(self.detailed.clone(), Vec::new(), false)?;
+        let live = LiveCapture::open(self.detailed.clone(), Vec::new(), false)?;
         let writer = Writer::create(&path, live.meta(), false)?;
         let (sender, ended) = channel();
         let news = move |news| {
-            if !matches!(news, News::Fresh) {
+            if !matches!(news, SessionEvent::Fresh) {
                 // The receiver is gone.
                 let _ = sender.send(());
             }

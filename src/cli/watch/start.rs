@@ -12,7 +12,7 @@ use crate::cli::out::Terminal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{Baseline, CallGraph, Meta, OpsSpec, Plan, Rate, Target};
-use crate::session::{Limit, Live, LiveAssessor, LiveSession, News, SignalThread};
+use crate::session::{Limit, LiveAssessor, LiveCapture, LiveSession, SessionEvent, SignalThread};
 use crate::store::baseline as files;
 use crate::sys::clock;
 use crate::view::watch::{BaselineFacts, Gauges, Message, SCHEMA_VERSION, Start};
@@ -51,12 +51,12 @@ pub(in crate::cli) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<ExitC
 }
 
 /// Turns the news of the live session into messages.
-fn forward(sender: Sender<Msg>) -> impl FnMut(News) + Send + 'static {
+fn forward(sender: Sender<Msg>) -> impl FnMut(SessionEvent) + Send + 'static {
     move |news| {
         let message = match news {
-            News::Fresh => Msg::WindowEnded,
-            News::Ended(why) => Msg::Ended(why),
-            News::Failed(error) => Msg::Failed(error),
+            SessionEvent::Fresh => Msg::WindowEnded,
+            SessionEvent::Ended(why) => Msg::Ended(why),
+            SessionEvent::Failed(error) => Msg::Failed(error),
         };
         // The watch is over, and the notification is not needed.
         let _ = sender.send(message);
@@ -78,7 +78,7 @@ fn check(args: &WatchArgs) -> Result<()> {
 }
 
 /// Opens the watch and plans the detailed capture of an alarm.
-fn open(args: &WatchArgs, baseline: &Baseline) -> Result<(Live, Plan)> {
+fn open(args: &WatchArgs, baseline: &Baseline) -> Result<(LiveCapture, Plan)> {
     let is_command = !args.target.command.is_empty();
     let own = CaptureArgs {
         duration: args.duration,
@@ -98,7 +98,7 @@ fn open(args: &WatchArgs, baseline: &Baseline) -> Result<(Live, Plan)> {
         (plan.rate, plan.call_graph) = (Rate::Frequency(0), CallGraph::None);
     }
     let mut detailed = detailed_plan(&plan, args.after);
-    let live = Live::open(plan, notes, false)?;
+    let live = LiveCapture::open(plan, notes, false)?;
     // A started command is by then an ordinary process.
     if let Some(pid) = live.command_pid() {
         detailed.target = Target::Processes { pids: vec![pid], children: true };

@@ -208,7 +208,7 @@ impl WatchLoop {
         self.request = SnapshotRequest::Pending;
         let (sender, seen) = (self.sender.clone(), self.state.seen());
         let (wants_key, records) = (self.state.wants_program(), self.recorder.is_some());
-        self.live_session.look(move |history| {
+        self.live_session.submit(move |history| {
             let snapshot = WatchSnapshot::of(history, seen, wants_key, records);
             // The watch is over, and the snapshot is not needed.
             let _ = sender.send(Msg::Snapshot(Box::new(snapshot)));

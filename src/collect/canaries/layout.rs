@@ -25,7 +25,7 @@ const PAGE: u64 = 4096;
 
 /// What a canary measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum MemoryLevel {
     /// The second-level cache.
     L2,
     /// The last-level cache.
@@ -40,16 +40,22 @@ pub enum Place {
     HugePages,
 }
 
-impl Place {
+impl MemoryLevel {
     /// All places.
-    pub const ALL: [Place; 6] =
-        [Place::L2, Place::Llc, Place::Dram, Place::Remote, Place::SmallPages, Place::HugePages];
+    pub const ALL: [MemoryLevel; 6] = [
+        MemoryLevel::L2,
+        MemoryLevel::Llc,
+        MemoryLevel::Dram,
+        MemoryLevel::Remote,
+        MemoryLevel::SmallPages,
+        MemoryLevel::HugePages,
+    ];
 }
 
 /// How a walk is laid out and timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
-    pub place: Place,
+    pub place: MemoryLevel,
     pub pages: Pages,
     pub span: u64,
     pub lines: u32,
@@ -65,7 +71,7 @@ pub(super) struct Layout {
 }
 
 /// The walks for these cache sizes and memory nodes, and the places without a walk.
-pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Place, &'static str)>) {
+pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(MemoryLevel, &'static str)>) {
     let mut missing = Vec::new();
     let mut layouts = Vec::new();
     let huge = |place, span, lines, warm, timed| Layout {
@@ -84,29 +90,29 @@ pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Pl
         Some(l2) if l2 >= MIB / 16 => {
             let lines = in_l2((l2 / 2).min(LARGEST));
             // Rounds have a fixed size: on a larger cache the walk takes several rounds to return to its start.
-            layouts.push(huge(Place::L2, u64::from(lines) * LINE, lines, u64::from(lines), 4096));
+            layouts.push(huge(MemoryLevel::L2, u64::from(lines) * LINE, lines, u64::from(lines), 4096));
         }
-        _ => missing.push((Place::L2, "this machine does not say how large its second-level cache is")),
+        _ => missing.push((MemoryLevel::L2, "this machine does not say how large its second-level cache is")),
     }
     match (sizes.l2, sizes.llc) {
         (Some(l2), Some(llc)) if l2.saturating_mul(2) <= (llc / 2).min(LARGEST) && l2 >= MIB / 16 => {
             let lines = in_l2(2 * l2);
             let span = (llc / 2).min(LARGEST);
-            let walk = huge(Place::Llc, span, lines, VISITS * u64::from(lines), LLC_TIMED);
+            let walk = huge(MemoryLevel::Llc, span, lines, VISITS * u64::from(lines), LLC_TIMED);
             layouts.push(Layout { rest: LEFT_ALONE, ..walk });
         }
-        _ => missing.push((Place::Llc, "this machine has, or tells of, no cache beyond the second level")),
+        _ => missing.push((MemoryLevel::Llc, "this machine has, or tells of, no cache beyond the second level")),
     }
     let flushed = |place, node| Layout { flush: true, node, ..huge(place, DRAM_SPAN, DRAM_LINES, 0, 1024) };
     match nodes {
         [] | [_] => {
-            layouts.push(flushed(Place::Dram, None));
-            missing.push((Place::Remote, "this machine has one memory node"));
+            layouts.push(flushed(MemoryLevel::Dram, None));
+            missing.push((MemoryLevel::Remote, "this machine has one memory node"));
         }
-        several => layouts.extend(several.iter().map(|&node| flushed(Place::Dram, Some(node)))),
+        several => layouts.extend(several.iter().map(|&node| flushed(MemoryLevel::Dram, Some(node)))),
     }
     let spread = u64::from(TLB_LINES) * PAGE;
-    for (place, pages) in [(Place::SmallPages, Pages::Small), (Place::HugePages, Pages::Huge)] {
+    for (place, pages) in [(MemoryLevel::SmallPages, Pages::Small), (MemoryLevel::HugePages, Pages::Huge)] {
         let lines = u64::from(TLB_LINES);
         layouts.push(Layout { pages, ..huge(place, spread, TLB_LINES, lines, lines) });
     }
@@ -135,15 +141,18 @@ mod tests {
         CacheSizes { l1: Some(32 << 10), l2: known(l2), llc: known(llc) }
     }
 
-    fn places(layouts: &[Layout]) -> Vec<Place> {
+    fn places(layouts: &[Layout]) -> Vec<MemoryLevel> {
         layouts.iter().map(|layout| layout.place).collect()
     }
 
     #[test]
     fn a_machine_with_three_levels_has_every_walk_but_that_to_another_node() {
         let (layouts, missing) = layouts(sizes(MIB / 2, 32 * MIB), &[0]);
-        assert_eq!(places(&layouts), [Place::L2, Place::Llc, Place::Dram, Place::SmallPages, Place::HugePages]);
-        assert_eq!(missing.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [Place::Remote]);
+        assert_eq!(
+            places(&layouts),
+            [MemoryLevel::L2, MemoryLevel::Llc, MemoryLevel::Dram, MemoryLevel::SmallPages, MemoryLevel::HugePages]
+        );
+        assert_eq!(missing.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [MemoryLevel::Remote]);
         let llc = layouts[1];
         assert_eq!((llc.span, u64::from(llc.lines) * LINE), (16 * MIB, MIB), "a thirty-second of the cache is touched");
     }

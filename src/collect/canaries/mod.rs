@@ -9,5 +9,5 @@ mod layout;
 mod round;
 mod thread;
 
-pub use layout::Place;
+pub use layout::MemoryLevel;
 pub use thread::{CanaryThread, Totals};

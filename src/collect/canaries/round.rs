@@ -1,6 +1,6 @@
 //! Runs one round of a walk, timed so that bursts disturbed by an interrupt or a preemption do not count.
 
-use super::layout::{Layout, Place};
+use super::layout::{Layout, MemoryLevel};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::memory_walks::{PointerChase, TimedWalk};
 
@@ -76,14 +76,14 @@ impl Sum {
 
 /// What a walk measures for a walker on `node`. A walk in node memory measures the walker's own memory, or, for one of
 /// the other nodes in turn, remote memory; `None` if it is not that node's turn.
-pub(super) fn seen_from(layout: &Layout, node: Option<u32>, nodes: &[u32], turn: usize) -> Option<Place> {
-    let (Place::Dram, Some(own)) = (layout.place, layout.node) else { return Some(layout.place) };
+pub(super) fn seen_from(layout: &Layout, node: Option<u32>, nodes: &[u32], turn: usize) -> Option<MemoryLevel> {
+    let (MemoryLevel::Dram, Some(own)) = (layout.place, layout.node) else { return Some(layout.place) };
     let node = node?;
     if own == node {
-        return Some(Place::Dram);
+        return Some(MemoryLevel::Dram);
     }
     let others: Vec<u32> = nodes.iter().copied().filter(|other| *other != node).collect();
-    (others.get(turn % others.len().max(1)) == Some(&own)).then_some(Place::Remote)
+    (others.get(turn % others.len().max(1)) == Some(&own)).then_some(MemoryLevel::Remote)
 }
 
 #[cfg(test)]
@@ -109,11 +109,11 @@ mod tests {
         let nodes = [0, 1, 2];
         let (layouts, _) = layouts(CacheSizes::default(), &nodes);
         let seen = |node, turn| {
-            let dram = layouts.iter().filter(|layout| layout.place == Place::Dram);
+            let dram = layouts.iter().filter(|layout| layout.place == MemoryLevel::Dram);
             dram.map(|layout| seen_from(layout, node, &nodes, turn)).collect::<Vec<_>>()
         };
-        assert_eq!(seen(Some(1), 0), [Some(Place::Remote), Some(Place::Dram), None]);
-        assert_eq!(seen(Some(1), 1), [None, Some(Place::Dram), Some(Place::Remote)]);
+        assert_eq!(seen(Some(1), 0), [Some(MemoryLevel::Remote), Some(MemoryLevel::Dram), None]);
+        assert_eq!(seen(Some(1), 1), [None, Some(MemoryLevel::Dram), Some(MemoryLevel::Remote)]);
         assert_eq!(seen(None, 0), [None, None, None]);
     }
 }

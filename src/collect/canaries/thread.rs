@@ -1,6 +1,6 @@
 //! The thread that runs the canaries' rounds: one round after another, each followed by a pause.
 
-use super::layout::Place;
+use super::layout::MemoryLevel;
 use super::layout::{build, layouts};
 use super::round::Sum;
 use super::round::{Canary, seen_from};
@@ -25,7 +25,7 @@ const SHORTEST_PAUSE: Nanos = Nanos(200_000_000);
 /// What the canaries have measured so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Totals {
-    sums: [Sum; Place::ALL.len()],
+    sums: [Sum; MemoryLevel::ALL.len()],
     /// CPU time of their thread, setup included.
     pub cpu: Nanos,
     /// What could not be measured.
@@ -35,7 +35,7 @@ pub struct Totals {
 impl Totals {
     /// The sum over the walks of one place; zero loads if there are none.
     #[must_use]
-    pub fn of(&self, place: Place) -> Sum {
+    pub fn of(&self, place: MemoryLevel) -> Sum {
         self.sums[place as usize]
     }
 }
@@ -114,7 +114,7 @@ impl Walker {
                 fix: Some("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled".to_string()),
             });
             // Without huge pages there is nothing to compare the small ones with.
-            canaries.retain(|canary| !matches!(canary.layout.place, Place::HugePages | Place::SmallPages));
+            canaries.retain(|canary| !matches!(canary.layout.place, MemoryLevel::HugePages | MemoryLevel::SmallPages));
         }
         let mut totals = shared.lock().unwrap_or_else(PoisonError::into_inner);
         (totals.notes, totals.cpu) = (notes, clock::thread_cpu());
@@ -140,7 +140,7 @@ impl Walker {
         }
     }
 
-    fn round(&mut self) -> Vec<(Place, Sum)> {
+    fn round(&mut self) -> Vec<(MemoryLevel, Sum)> {
         self.turn = self.turn.wrapping_add(1);
         let node = memory_walks::current_cpu().map(|(_, node)| node);
         let (nodes, turn) = (&self.nodes, self.turn);
@@ -152,13 +152,13 @@ impl Walker {
     }
 }
 
-fn note(place: Place, why: &str) -> Note {
+fn note(place: MemoryLevel, why: &str) -> Note {
     let what = match place {
-        Place::L2 => "the second-level cache",
-        Place::Llc => "the last-level cache",
-        Place::Dram => "memory",
-        Place::Remote => "memory of another node",
-        Place::SmallPages | Place::HugePages => "address translation",
+        MemoryLevel::L2 => "the second-level cache",
+        MemoryLevel::Llc => "the last-level cache",
+        MemoryLevel::Dram => "memory",
+        MemoryLevel::Remote => "memory of another node",
+        MemoryLevel::SmallPages | MemoryLevel::HugePages => "address translation",
     };
     Note { topic: "probe".to_string(), text: format!("{what} is not probed: {why}"), fix: None }
 }
@@ -172,12 +172,14 @@ mod tests {
     fn memory_is_walked_on_a_machine_that_says_nothing_and_the_thread_ends_when_dropped() {
         let root = tempfile::tempdir().unwrap();
         let probe = CanaryThread::start(ProcFs::new("/proc"), &SysFs::new(root.path())).unwrap();
-        while cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) && probe.totals().of(Place::Dram).loads == 0 {
+        while cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
+            && probe.totals().of(MemoryLevel::Dram).loads == 0
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
         let totals = probe.totals();
         assert!(totals.cpu > Nanos(0));
-        assert_eq!(totals.of(Place::Llc), Sum::default(), "of a size that is not known");
+        assert_eq!(totals.of(MemoryLevel::Llc), Sum::default(), "of a size that is not known");
         assert!(totals.notes.iter().any(|note| note.text.starts_with("the last-level cache is not probed")));
         drop(probe);
     }

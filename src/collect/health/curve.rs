@@ -1,6 +1,6 @@
 //! Measures load latency by working-set size; a rise marks the end of a cache. Nothing is interpolated.
 
-use super::latency::Walks;
+use super::latency::LatencyWalks;
 use super::{Bounds, MIB};
 use crate::model::CurvePoint;
 use crate::sys::memory_walks::Pages;
@@ -8,7 +8,7 @@ use crate::sys::memory_walks::Pages;
 const FIRST: u64 = 16 << 10;
 
 /// Walks working sets from 16 KiB up, each twice as large as the one before.
-pub(super) fn measure(walks: &mut Walks, bounds: &Bounds) -> Vec<CurvePoint> {
+pub(super) fn measure(walks: &mut LatencyWalks, bounds: &Bounds) -> Vec<CurvePoint> {
     let last = bounds.beyond().min(256 * MIB);
     let sizes = std::iter::successors(Some(FIRST), |bytes| bytes.checked_mul(2)).take_while(|bytes| *bytes <= last);
     let walk = |bytes| {

@@ -15,14 +15,14 @@ const FLUSHED_LINES: u32 = 8192;
 const SEED: u64 = 0x1dea_0b5e;
 
 /// Runs walks and records, once each, what could not be measured.
-pub(super) struct Walks {
+pub(super) struct LatencyWalks {
     proc: ProcFs,
     unknown: Vec<String>,
 }
 
-impl Walks {
-    pub(super) fn new(proc: ProcFs) -> Walks {
-        Walks { proc, unknown: Vec::new() }
+impl LatencyWalks {
+    pub(super) fn new(proc: ProcFs) -> LatencyWalks {
+        LatencyWalks { proc, unknown: Vec::new() }
     }
 
     pub(super) fn into_unknown(self) -> Vec<String> {
@@ -91,7 +91,7 @@ fn median(bursts: Vec<TimedWalk>) -> Option<f64> {
 }
 
 /// Latency at half of each cache, and in memory.
-pub(super) fn by_level(walks: &mut Walks, bounds: &Bounds) -> Vec<LatencyRow> {
+pub(super) fn by_level(walks: &mut LatencyWalks, bounds: &Bounds) -> Vec<LatencyRow> {
     let sizes = bounds.sizes;
     let half =
         |size: Option<u64>| size.map(|bytes| (bytes / 2).min(bounds.memory) / LINE * LINE).filter(|half| *half > 4096);
@@ -112,7 +112,7 @@ fn row(level: &str, bytes: u64, small_ns: Option<f64>, huge_ns: Option<f64>) -> 
 }
 
 /// Latency of a node's memory, in huge pages if available, else in small ones.
-pub(super) fn dram(walks: &mut Walks, bounds: &Bounds, node: Option<u32>) -> Option<f64> {
+pub(super) fn dram(walks: &mut LatencyWalks, bounds: &Bounds, node: Option<u32>) -> Option<f64> {
     let bytes = bounds.beyond().min(64 * MIB);
     walks.flushed(bytes, Pages::Huge, node).or_else(|| walks.flushed(bytes, Pages::Small, node))
 }

@@ -1,6 +1,6 @@
 //! Runs all measurements and lists the caveats of their numbers.
 
-use super::latency::{self, Walks};
+use super::latency::{self, LatencyWalks};
 use super::{Bounds, curve, streams};
 use crate::abi::parse_cpu_list;
 use crate::model::{CacheHealth, Health, NodeRow};
@@ -29,7 +29,7 @@ pub fn measure(proc: &ProcFs, sys: &SysFs) -> Health {
     };
     // On its own thread, so that the caller's thread is not pinned.
     let walks = || {
-        let mut walks = Walks::new(proc.clone());
+        let mut walks = LatencyWalks::new(proc.clone());
         let pinned = affinity::set(0, &[first]);
         let rows = latency::by_level(&mut walks, &bounds);
         let points = curve::measure(&mut walks, &bounds);
@@ -63,11 +63,11 @@ fn nodes(proc: &ProcFs, sys: &SysFs, bounds: &Bounds, unknown: &mut Vec<String>)
         let list = sys.text(&format!("devices/system/node/node{from}/cpulist"));
         let cpus = list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default();
         let walk = || {
-            let mut walks = Walks::new(proc.clone());
+            let mut walks = LatencyWalks::new(proc.clone());
             // Nothing can be measured from a node without CPUs that this process may use.
             let there = !cpus.is_empty() && affinity::set(0, &cpus).is_ok();
-            let far = |walks: &mut Walks, to| if there { latency::dram(walks, bounds, Some(to)) } else { None };
-            let row = |walks: &mut Walks, to| NodeRow { from, to, ns: far(walks, to) };
+            let far = |walks: &mut LatencyWalks, to| if there { latency::dram(walks, bounds, Some(to)) } else { None };
+            let row = |walks: &mut LatencyWalks, to| NodeRow { from, to, ns: far(walks, to) };
             let rows: Vec<NodeRow> = nodes.iter().map(|&to| row(&mut walks, to)).collect();
             (rows, walks.into_unknown())
         };

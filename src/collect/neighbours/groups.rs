@@ -1,7 +1,7 @@
 //! Reads the control groups outside the target: CPU time and storage traffic of each, everything below it included. It
 //! reads a few hundred at most, those nearest the root first, and skips groups that contain part of the target.
 
-use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
+use super::usage::{NeighbourIdentity, NeighbourTotals, NeighbourUsage, ReportedUsage};
 use super::{TargetUsage, is_ours};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories_within, membership};
@@ -40,7 +40,7 @@ struct Listed {
 struct Group {
     cpu_before: Nanos,
     io_before: Option<u64>,
-    said: ReportedUsage,
+    reported: ReportedUsage,
 }
 
 /// The hierarchy that counts CPU time. Version 1 wins where it is mounted, because a version 2 hierarchy mounted
@@ -82,7 +82,7 @@ impl Groups {
     }
 
     /// Reads every group and reports the usage of those that were active.
-    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
+    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, usages: &mut NeighbourUsage, out: &mut Vec<Event>) {
         let listed = self.list(ours);
         let mut before = std::mem::take(&mut self.known);
         let there = std::mem::take(&mut self.there);
@@ -101,10 +101,10 @@ impl Groups {
             };
             let io = self.io(&directory);
             let io_bytes = io.zip(group.io_before).map(|(now, before)| now.saturating_sub(before));
-            let used = Used { cpu: cpu - group.cpu_before, io_bytes, ..Used::default() };
+            let used = NeighbourTotals { cpu: cpu - group.cpu_before, io_bytes, ..NeighbourTotals::default() };
             let name = self.hierarchy.as_ref().and_then(|own| name(own, &directory)).unwrap_or_default();
-            let who = || Who { kind: NeighbourKind::Cgroup, name, pid: None, cgroup: None };
-            ledger.say(&mut group.said, who, used, at, out);
+            let who = || NeighbourIdentity { kind: NeighbourKind::Cgroup, name, pid: None, cgroup: None };
+            usages.report(&mut group.reported, who, used, at, out);
             self.known.insert(directory, group);
         }
         self.there = listed.all;
@@ -112,7 +112,11 @@ impl Groups {
 
     /// A group that counts from now.
     fn as_now(&self, directory: &Path) -> Option<Group> {
-        Some(Group { cpu_before: self.cpu(directory)?, io_before: self.io(directory), said: ReportedUsage::default() })
+        Some(Group {
+            cpu_before: self.cpu(directory)?,
+            io_before: self.io(directory),
+            reported: ReportedUsage::default(),
+        })
     }
 
     fn list(&self, ours: &TargetUsage) -> Listed {

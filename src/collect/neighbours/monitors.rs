@@ -2,7 +2,7 @@
 //! set up. It creates no group and moves no task.
 
 use super::TargetUsage;
-use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
+use super::usage::{NeighbourIdentity, NeighbourTotals, NeighbourUsage, ReportedUsage};
 use crate::model::{Event, NeighbourKind};
 use crate::sys::resctrl::{MonGroup, ResctrlFs};
 use crate::units::Nanos;
@@ -18,7 +18,7 @@ pub(super) struct Monitors {
 #[derive(Debug, Default)]
 struct Known {
     before: Option<u64>,
-    said: ReportedUsage,
+    reported: ReportedUsage,
 }
 
 impl Monitors {
@@ -34,16 +34,16 @@ impl Monitors {
     }
 
     /// Reads every group and reports what changed.
-    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
+    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, usages: &mut NeighbourUsage, out: &mut Vec<Event>) {
         let mut before = std::mem::take(&mut self.known);
         for group in self.others(ours) {
             let read = group.read();
             let mut known = before.remove(&group.name).unwrap_or(Known { before: Some(0), ..Known::default() });
             let memory_bytes = read.memory_bytes.zip(known.before).map(|(now, before)| now.saturating_sub(before));
-            let used = Used { llc_bytes: read.llc_bytes, memory_bytes, ..Used::default() };
+            let used = NeighbourTotals { llc_bytes: read.llc_bytes, memory_bytes, ..NeighbourTotals::default() };
             let name = group.name.clone();
-            let who = || Who { kind: NeighbourKind::Resctrl, name, pid: None, cgroup: None };
-            ledger.say(&mut known.said, who, used, at, out);
+            let who = || NeighbourIdentity { kind: NeighbourKind::Resctrl, name, pid: None, cgroup: None };
+            usages.report(&mut known.reported, who, used, at, out);
             self.known.insert(group.name, known);
         }
     }

@@ -1,7 +1,7 @@
 //! Reads what every process outside the target has used since the capture began. It keeps no file open: the CPU clock
 //! alone shows that a process has not run, and costs no more than reading an open file.
 
-use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
+use super::usage::{NeighbourIdentity, NeighbourTotals, NeighbourUsage, ReportedUsage};
 use super::{NeighbourSources, TargetUsage};
 use crate::error::Result;
 use crate::model::{Event, NeighbourKind};
@@ -42,7 +42,7 @@ struct Process {
     /// What it had used before it became this neighbour.
     cpu_before: Nanos,
     io_before: Option<u64>,
-    said: ReportedUsage,
+    reported: ReportedUsage,
     ours: bool,
     renamed: u8,
     round: u64,
@@ -92,7 +92,7 @@ impl Processes {
     }
 
     /// Reads every process and reports the usage of those that ran.
-    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, ledger: &mut NeighbourUsage, out: &mut Vec<Event>) {
+    pub(super) fn scan(&mut self, ours: &TargetUsage, at: Nanos, usages: &mut NeighbourUsage, out: &mut Vec<Event>) {
         self.round += 1;
         let mut pids = self.proc.processes().unwrap_or_default();
         // Parents come before their children, unless process ids have wrapped.
@@ -104,7 +104,7 @@ impl Processes {
                 Some(process) if clock == Some(process.cpu) && process.ours >= ours.pids.contains(&pid) => {
                     process.round = self.round;
                 }
-                _ => self.visit(pid, clock, ours, at, ledger, out),
+                _ => self.visit(pid, clock, ours, at, usages, out),
             }
         }
         let round = self.round;
@@ -117,7 +117,7 @@ impl Processes {
         clock: Option<Nanos>,
         ours: &TargetUsage,
         at: Nanos,
-        ledger: &mut NeighbourUsage,
+        usages: &mut NeighbourUsage,
         out: &mut Vec<Event>,
     ) {
         let Some(seen) = self.look(pid, clock) else { return };
@@ -130,14 +130,14 @@ impl Processes {
         process.ours |= ours.pids.contains(&pid) || (met && ours.children && heir(seen.parent));
         if !process.ours && seen.cpu > process.cpu_before {
             process.rename(&seen);
-            self.say(pid, &mut process, &seen, ours, at, ledger, out);
+            self.report(pid, &mut process, &seen, ours, at, usages, out);
         }
         let grown = seen.cpu - process.cpu;
         process.cpu = process.cpu.max(seen.cpu);
         // A process that got no number counts toward the rest.
         if process.ours {
             self.ours += grown;
-        } else if process.said.is_named() {
+        } else if process.reported.is_named() {
             self.others += grown;
         }
         self.known.insert(pid, process);
@@ -167,7 +167,7 @@ impl Processes {
             io,
             cpu_before: before,
             io_before: io,
-            said: ReportedUsage::default(),
+            reported: ReportedUsage::default(),
             ours: false,
             renamed: 0,
             round: self.round,
@@ -175,18 +175,18 @@ impl Processes {
     }
 
     #[expect(clippy::too_many_arguments, reason = "one step of a visit")]
-    fn say(
+    fn report(
         &mut self,
         pid: u32,
         process: &mut Process,
         seen: &Seen,
         ours: &TargetUsage,
         at: Nanos,
-        ledger: &mut NeighbourUsage,
+        usages: &mut NeighbourUsage,
         out: &mut Vec<Event>,
     ) {
         let mut cgroup = None;
-        if process.said.is_to_be_named(at) {
+        if process.reported.is_to_be_named(at) {
             cgroup = self.group(pid);
             if let (Some(target), Some((_, group))) = (&ours.group, &cgroup)
                 && self.hierarchy.as_ref().is_some_and(|own| within(own, group, target))
@@ -198,11 +198,16 @@ impl Processes {
         // `None` if this process may not be read. A process that did not run has no new storage traffic.
         process.io = self.storage(pid);
         let io_bytes = process.io.zip(process.io_before).map(|(now, before)| now.saturating_sub(before));
-        let used = Used { cpu: seen.cpu - process.cpu_before, on_cpu: seen.on_cpu, io_bytes, ..Used::default() };
+        let used = NeighbourTotals {
+            cpu: seen.cpu - process.cpu_before,
+            on_cpu: seen.on_cpu,
+            io_bytes,
+            ..NeighbourTotals::default()
+        };
         let name = process.name.clone();
         let kind = NeighbourKind::Process;
-        let who = || Who { kind, name, pid: Some(pid), cgroup: cgroup.map(|(name, _)| name) };
-        ledger.say(&mut process.said, who, used, at, out);
+        let who = || NeighbourIdentity { kind, name, pid: Some(pid), cgroup: cgroup.map(|(name, _)| name) };
+        usages.report(&mut process.reported, who, used, at, out);
     }
 
     fn storage(&mut self, pid: u32) -> Option<u64> {
@@ -225,9 +230,9 @@ impl Process {
             return;
         }
         self.name.clone_from(&seen.name);
-        if self.said.is_named() && !seen.kernel && self.renamed < RENAMED {
+        if self.reported.is_named() && !seen.kernel && self.renamed < RENAMED {
             self.renamed += 1;
-            self.said = ReportedUsage::default();
+            self.reported = ReportedUsage::default();
             self.cpu_before = self.cpu;
             self.io_before = self.io;
         }

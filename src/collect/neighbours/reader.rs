@@ -3,7 +3,7 @@
 use super::groups::{self, Groups};
 use super::monitors::Monitors;
 use super::processes::Processes;
-use super::usage::{NeighbourUsage, ReportedUsage, Used, Who};
+use super::usage::{NeighbourIdentity, NeighbourTotals, NeighbourUsage, ReportedUsage};
 use super::{NeighbourSources, TargetUsage};
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::units::Nanos;
 pub struct Neighbours {
     proc: ProcFs,
     tick_ns: u64,
-    ledger: NeighbourUsage,
+    usages: NeighbourUsage,
     processes: Processes,
     groups: Groups,
     monitors: Option<Monitors>,
@@ -43,7 +43,7 @@ impl Neighbours {
             monitors: ResctrlFs::open(places.resctrl).map(Monitors::new),
             proc: places.proc,
             tick_ns,
-            ledger: NeighbourUsage::default(),
+            usages: NeighbourUsage::default(),
             busy_before: None,
             rest: Nanos(0),
             rest_said: ReportedUsage::default(),
@@ -68,15 +68,15 @@ impl Neighbours {
     pub fn tick(&mut self, at: Nanos, ours: &TargetUsage, out: &mut Vec<Event>) {
         if self.processes_due.is_due(at) {
             let start = clock::thread_cpu();
-            self.processes.scan(ours, at, &mut self.ledger, out);
+            self.processes.scan(ours, at, &mut self.usages, out);
             self.say_rest(at, ours, out);
             self.processes_due.was_read(at, clock::thread_cpu() - start);
         }
         if self.groups_due.is_due(at) {
             let start = clock::thread_cpu();
-            self.groups.scan(ours, at, &mut self.ledger, out);
+            self.groups.scan(ours, at, &mut self.usages, out);
             if let Some(monitors) = &mut self.monitors {
-                monitors.scan(ours, at, &mut self.ledger, out);
+                monitors.scan(ours, at, &mut self.usages, out);
             }
             self.groups_due.was_read(at, clock::thread_cpu() - start);
         }
@@ -88,9 +88,10 @@ impl Neighbours {
         let known = self.processes.others().0.saturating_add(ours.cpu.max(self.processes.ours()).0);
         let rest = now.saturating_sub(before).saturating_sub(known).saturating_sub(ours.tool.0);
         self.rest = self.rest.max(Nanos(rest));
-        let who = || Who { kind: NeighbourKind::Rest, name: "the rest".to_string(), pid: None, cgroup: None };
-        let used = Used { cpu: self.rest, ..Used::default() };
-        self.ledger.say(&mut self.rest_said, who, used, at, out);
+        let who =
+            || NeighbourIdentity { kind: NeighbourKind::Rest, name: "the rest".to_string(), pid: None, cgroup: None };
+        let used = NeighbourTotals { cpu: self.rest, ..NeighbourTotals::default() };
+        self.usages.report(&mut self.rest_said, who, used, at, out);
     }
 
     /// Busy time of all CPUs since boot in nanoseconds, without stolen time.

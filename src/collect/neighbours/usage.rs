@@ -15,7 +15,7 @@ const SILENCE: Nanos = Nanos(600_000_000_000);
 
 /// Identity of a neighbour.
 #[derive(Debug)]
-pub(super) struct Who {
+pub(super) struct NeighbourIdentity {
     pub kind: NeighbourKind,
     pub name: String,
     pub pid: Option<u32>,
@@ -24,7 +24,7 @@ pub(super) struct Who {
 
 /// What a neighbour has used since the capture began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct NeighbourTotals {
     pub cpu: Nanos,
     pub on_cpu: Option<u32>,
     pub io_bytes: Option<u64>,
@@ -37,9 +37,9 @@ pub(super) struct Used {
 pub(super) struct ReportedUsage {
     id: Option<NeighbourId>,
     /// What it had used before it got its number; this belongs to its earlier number or to the rest.
-    before: Used,
+    before: NeighbourTotals,
     /// As last seen.
-    used: Option<Used>,
+    used: Option<NeighbourTotals>,
     at: Nanos,
 }
 
@@ -73,34 +73,34 @@ impl Default for NeighbourUsage {
 impl NeighbourUsage {
     /// Reports the neighbour's identity unless that was done recently, and its usage if that changed. A neighbour that
     /// used nothing is not defined.
-    pub(super) fn say(
+    pub(super) fn report(
         &mut self,
-        said: &mut ReportedUsage,
-        who: impl FnOnce() -> Who,
-        used: Used,
+        reported: &mut ReportedUsage,
+        who: impl FnOnce() -> NeighbourIdentity,
+        used: NeighbourTotals,
         at: Nanos,
         out: &mut Vec<Event>,
     ) {
         let nothing = |bytes: Option<u64>| bytes.map(|_| 0);
-        let idle = Used {
+        let idle = NeighbourTotals {
             on_cpu: used.on_cpu,
             io_bytes: nothing(used.io_bytes),
             memory_bytes: nothing(used.memory_bytes),
-            ..Used::default()
+            ..NeighbourTotals::default()
         };
-        let before = said.used.replace(used).unwrap_or(idle);
-        if (Used { on_cpu: used.on_cpu, ..before }) == used {
+        let before = reported.used.replace(used).unwrap_or(idle);
+        if (NeighbourTotals { on_cpu: used.on_cpu, ..before }) == used {
             return;
         }
-        if said.is_to_be_named(at) {
-            (said.id, said.before) = (self.number(at), before);
-            let Some(id) = said.id else { return };
-            let Who { kind, name, pid, cgroup } = who();
+        if reported.is_to_be_named(at) {
+            (reported.id, reported.before) = (self.number(at), before);
+            let Some(id) = reported.id else { return };
+            let NeighbourIdentity { kind, name, pid, cgroup } = who();
             out.push(Event::Define(Definition::Neighbour(NeighbourDef { id, kind, name, pid, cgroup })));
         }
-        let Some(neighbour) = said.id else { return };
-        said.at = at;
-        let Used { cpu, on_cpu, io_bytes, llc_bytes, memory_bytes } = used.since(said.before);
+        let Some(neighbour) = reported.id else { return };
+        reported.at = at;
+        let NeighbourTotals { cpu, on_cpu, io_bytes, llc_bytes, memory_bytes } = used.since(reported.before);
         out.push(Event::Neighbour(NeighbourUse { neighbour, at, cpu, on_cpu, io_bytes, llc_bytes, memory_bytes }));
     }
 
@@ -115,11 +115,11 @@ impl NeighbourUsage {
     }
 }
 
-impl Used {
+impl NeighbourTotals {
     /// The usage since `before`: counts as differences, everything else unchanged.
-    fn since(self, before: Used) -> Used {
+    fn since(self, before: NeighbourTotals) -> NeighbourTotals {
         let grown = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
-        Used {
+        NeighbourTotals {
             cpu: self.cpu - before.cpu,
             io_bytes: grown(self.io_bytes, before.io_bytes),
             memory_bytes: grown(self.memory_bytes, before.memory_bytes),
@@ -139,15 +139,20 @@ mod tests {
         Nanos(at * 1_000_000_000)
     }
 
-    fn used(cpu: u64) -> Used {
-        Used { cpu: Nanos(cpu), io_bytes: Some(10 * cpu), ..Used::default() }
+    fn used(cpu: u64) -> NeighbourTotals {
+        NeighbourTotals { cpu: Nanos(cpu), io_bytes: Some(10 * cpu), ..NeighbourTotals::default() }
     }
 
     /// What is reported: the number if the neighbour is defined, and its CPU time and traffic.
-    fn say(ledger: &mut NeighbourUsage, said: &mut ReportedUsage, cpu: u64, at: u64) -> (Option<u32>, Option<Told>) {
+    fn report(
+        usages: &mut NeighbourUsage,
+        reported: &mut ReportedUsage,
+        cpu: u64,
+        at: u64,
+    ) -> (Option<u32>, Option<Told>) {
         let mut out = Vec::new();
-        let who = || Who { kind: NeighbourKind::Process, name: "x".into(), pid: None, cgroup: None };
-        ledger.say(said, who, used(cpu), second(at), &mut out);
+        let who = || NeighbourIdentity { kind: NeighbourKind::Process, name: "x".into(), pid: None, cgroup: None };
+        usages.report(reported, who, used(cpu), second(at), &mut out);
         let named = out.iter().find_map(|event| match event {
             Event::Define(Definition::Neighbour(def)) => Some(def.id.0),
             _ => None,
@@ -161,28 +166,33 @@ mod tests {
 
     #[test]
     fn one_that_was_silent_for_long_is_said_anew_and_counts_from_there() {
-        let (mut ledger, mut said) = (NeighbourUsage::default(), ReportedUsage::default());
-        assert_eq!(say(&mut ledger, &mut said, 0, 1), (None, None));
-        assert_eq!(say(&mut ledger, &mut said, 5, 2), (Some(0), Some((0, 5, Some(50)))));
-        assert_eq!(say(&mut ledger, &mut said, 7, 602), (None, Some((0, 7, Some(70)))), "ten minutes are not long");
-        assert_eq!(say(&mut ledger, &mut said, 7, 5000), (None, None));
-        assert_eq!(say(&mut ledger, &mut said, 9, 5001), (Some(1), Some((1, 2, Some(20)))));
-        assert_eq!(say(&mut ledger, &mut said, 10, 5002), (None, Some((1, 3, Some(30)))));
+        let (mut usages, mut reported) = (NeighbourUsage::default(), ReportedUsage::default());
+        assert_eq!(report(&mut usages, &mut reported, 0, 1), (None, None));
+        assert_eq!(report(&mut usages, &mut reported, 5, 2), (Some(0), Some((0, 5, Some(50)))));
+        assert_eq!(
+            report(&mut usages, &mut reported, 7, 602),
+            (None, Some((0, 7, Some(70)))),
+            "ten minutes are not long"
+        );
+        assert_eq!(report(&mut usages, &mut reported, 7, 5000), (None, None));
+        assert_eq!(report(&mut usages, &mut reported, 9, 5001), (Some(1), Some((1, 2, Some(20)))));
+        assert_eq!(report(&mut usages, &mut reported, 10, 5002), (None, Some((1, 3, Some(30)))));
     }
 
     #[test]
     fn room_comes_back_and_what_was_used_without_it_is_not_told_later() {
-        let mut ledger = NeighbourUsage::default();
+        let mut usages = NeighbourUsage::default();
         for _ in 0..MOST {
-            assert!(say(&mut ledger, &mut ReportedUsage::default(), 1, 0).0.is_some());
+            assert!(report(&mut usages, &mut ReportedUsage::default(), 1, 0).0.is_some());
         }
-        let mut said = ReportedUsage::default();
-        assert_eq!(say(&mut ledger, &mut said, 100, 0), (None, None));
-        assert!(!said.is_named());
-        assert_eq!(say(&mut ledger, &mut said, 104, 1), (Some(100_000), Some((100_000, 4, Some(40)))));
-        let named = (0..20).filter(|_| say(&mut ledger, &mut ReportedUsage::default(), 1, 1).0.is_some());
+        let mut reported = ReportedUsage::default();
+        assert_eq!(report(&mut usages, &mut reported, 100, 0), (None, None));
+        assert!(!reported.is_named());
+        assert_eq!(report(&mut usages, &mut reported, 104, 1), (Some(100_000), Some((100_000, 4, Some(40)))));
+        let named = (0..20).filter(|_| report(&mut usages, &mut ReportedUsage::default(), 1, 1).0.is_some());
         assert_eq!(named.count(), 9, "ten a second");
-        let named = (0..MOST + 1).filter(|_| say(&mut ledger, &mut ReportedUsage::default(), 1, 1_000_000).0.is_some());
+        let named =
+            (0..MOST + 1).filter(|_| report(&mut usages, &mut ReportedUsage::default(), 1, 1_000_000).0.is_some());
         assert_eq!(named.count() as u64, MOST, "never more at once");
     }
 }

@@ -1,7 +1,7 @@
 //! Reports the canaries' measurements as counters of the machine. The walks run on the canaries' own thread.
 
-use super::cache::{Moment, ReadingCache};
-use crate::collect::canaries::{CanaryThread, Place, Totals};
+use super::cache::{ReadingCache, TickTiming};
+use crate::collect::canaries::{CanaryThread, MemoryLevel, Totals};
 use crate::collect::catalog::{
     PROBE_CPU, PROBE_DRAM_LOADS, PROBE_DRAM_TIME, PROBE_HUGE_PAGES_LOADS, PROBE_HUGE_PAGES_TIME, PROBE_L2_LOADS,
     PROBE_L2_TIME, PROBE_LLC_LOADS, PROBE_LLC_TIME, PROBE_REMOTE_LOADS, PROBE_REMOTE_TIME, PROBE_SMALL_PAGES_LOADS,
@@ -13,19 +13,19 @@ use crate::model::{CounterId, Event, Note, Scope};
 #[derive(Debug)]
 pub(super) struct Canaries {
     probe: CanaryThread,
-    sheets: [ReadingCache; 2],
+    caches: [ReadingCache; 2],
     noted: bool,
 }
 
 impl Canaries {
     pub(super) fn new(probe: CanaryThread) -> Canaries {
-        Canaries { probe, sheets: Default::default(), noted: false }
+        Canaries { probe, caches: Default::default(), noted: false }
     }
 
     /// Reports the values so far.
-    pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
+    pub(super) fn tick(&mut self, now: TickTiming, out: &mut Vec<Event>) {
         let totals = self.probe.totals();
-        let [host, tool] = &mut self.sheets;
+        let [host, tool] = &mut self.caches;
         for (counter, value) in counters(&totals) {
             host.sum(Scope::Host, counter, value, now, out);
         }
@@ -42,15 +42,15 @@ impl Canaries {
 
 /// Only places that have been walked: zero loads do not mean zero latency.
 fn counters(totals: &Totals) -> impl Iterator<Item = (CounterId, u64)> + '_ {
-    let walked = Place::ALL.into_iter().map(|place| (place, totals.of(place))).filter(|(_, sum)| sum.loads > 0);
+    let walked = MemoryLevel::ALL.into_iter().map(|place| (place, totals.of(place))).filter(|(_, sum)| sum.loads > 0);
     walked.flat_map(|(place, sum)| {
         let (time, loads) = match place {
-            Place::L2 => (PROBE_L2_TIME, PROBE_L2_LOADS),
-            Place::Llc => (PROBE_LLC_TIME, PROBE_LLC_LOADS),
-            Place::Dram => (PROBE_DRAM_TIME, PROBE_DRAM_LOADS),
-            Place::Remote => (PROBE_REMOTE_TIME, PROBE_REMOTE_LOADS),
-            Place::SmallPages => (PROBE_SMALL_PAGES_TIME, PROBE_SMALL_PAGES_LOADS),
-            Place::HugePages => (PROBE_HUGE_PAGES_TIME, PROBE_HUGE_PAGES_LOADS),
+            MemoryLevel::L2 => (PROBE_L2_TIME, PROBE_L2_LOADS),
+            MemoryLevel::Llc => (PROBE_LLC_TIME, PROBE_LLC_LOADS),
+            MemoryLevel::Dram => (PROBE_DRAM_TIME, PROBE_DRAM_LOADS),
+            MemoryLevel::Remote => (PROBE_REMOTE_TIME, PROBE_REMOTE_LOADS),
+            MemoryLevel::SmallPages => (PROBE_SMALL_PAGES_TIME, PROBE_SMALL_PAGES_LOADS),
+            MemoryLevel::HugePages => (PROBE_HUGE_PAGES_TIME, PROBE_HUGE_PAGES_LOADS),
         };
         [(time, sum.nanos), (loads, sum.loads)]
     })

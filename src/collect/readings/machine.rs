@@ -1,6 +1,6 @@
 //! Reads the machine's own counters (CPU time by use, pressure) and those of ironlaw itself.
 
-use super::cache::{Moment, ReadingCache};
+use super::cache::{ReadingCache, TickTiming};
 use super::group::pressures;
 use crate::collect::catalog::{
     HOST_BUSY, HOST_STEAL, HOST_TIME, SYSTEM_TIME, TASK_CLOCK, TOOL_CPU, TOOL_MEMORY, USER_TIME,
@@ -18,24 +18,24 @@ pub(super) struct Machine {
     /// The target's CPUs, if the target is CPUs; empty for all.
     cpus: Option<Vec<u32>>,
     baseline: Vec<(Scope, CounterId, u64)>,
-    sheets: [ReadingCache; 2],
+    caches: [ReadingCache; 2],
 }
 
 impl Machine {
     /// Starts counting.
     pub(super) fn open(proc: ProcFs, tick_ns: u64, cpus: Option<Vec<u32>>) -> Machine {
-        let mut machine = Machine { proc, tick_ns, cpus, baseline: Vec::new(), sheets: Default::default() };
+        let mut machine = Machine { proc, tick_ns, cpus, baseline: Vec::new(), caches: Default::default() };
         machine.baseline = machine.absolute();
         machine
     }
 
     /// Reports the values since the start.
-    pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
+    pub(super) fn tick(&mut self, now: TickTiming, out: &mut Vec<Event>) {
         for (scope, counter, value) in self.absolute() {
             let before =
                 self.baseline.iter().find(|known| (known.0, known.1) == (scope, counter)).map_or(0, |known| known.2);
-            let sheet = &mut self.sheets[usize::from(scope == Scope::Target)];
-            sheet.sum(scope, counter, value.saturating_sub(before), now, out);
+            let cache = &mut self.caches[usize::from(scope == Scope::Target)];
+            cache.sum(scope, counter, value.saturating_sub(before), now, out);
         }
     }
 
@@ -68,16 +68,16 @@ fn used(stat: &[u8], cpus: &[u32]) -> Option<(u64, u64)> {
 
 /// ironlaw's own cost.
 #[derive(Debug)]
-pub(super) struct Tool {
+pub(super) struct OwnUsage {
     proc: ProcFs,
     baseline: Nanos,
-    sheet: ReadingCache,
+    cache: ReadingCache,
 }
 
-impl Tool {
+impl OwnUsage {
     /// Starts counting.
-    pub(super) fn open(proc: ProcFs) -> Tool {
-        Tool { proc, baseline: clock::process_cpu(), sheet: ReadingCache::default() }
+    pub(super) fn open(proc: ProcFs) -> OwnUsage {
+        OwnUsage { proc, baseline: clock::process_cpu(), cache: ReadingCache::default() }
     }
 
     /// ironlaw's CPU time since the capture began.
@@ -86,10 +86,10 @@ impl Tool {
     }
 
     /// Reports CPU time, and memory if it changed.
-    pub(super) fn tick(&mut self, now: Moment, out: &mut Vec<Event>) {
-        self.sheet.sum(Scope::Tool, TOOL_CPU, self.cpu().0, now, out);
+    pub(super) fn tick(&mut self, now: TickTiming, out: &mut Vec<Event>) {
+        self.cache.sum(Scope::Tool, TOOL_CPU, self.cpu().0, now, out);
         if let Some(bytes) = self.proc.read("self/statm").ok().and_then(|statm| procfs::resident_bytes(&statm)) {
-            self.sheet.gauge(Scope::Tool, TOOL_MEMORY, bytes, now, out);
+            self.cache.gauge(Scope::Tool, TOOL_MEMORY, bytes, now, out);
         }
     }
 }

@@ -40,11 +40,11 @@ use cache::ReadingCache;
 use canaries::Canaries;
 use command::Command;
 use group::Group;
-use machine::{Machine, Tool};
+use machine::{Machine, OwnUsage};
 use processes::Processes;
 use std::path::PathBuf;
 use threads::Threads;
-use unread::Unread;
+use unread::UnreadTime;
 
 /// The counters of one capture.
 #[derive(Debug)]
@@ -52,12 +52,12 @@ pub struct Readings {
     proc: ProcFs,
     members: Members,
     threads: Threads,
-    unread: Unread,
+    unread: UnreadTime,
     command: Option<Command>,
     group: Option<Group>,
     machine: Machine,
-    tool: Tool,
-    sheet: ReadingCache,
+    tool: OwnUsage,
+    cache: ReadingCache,
     opened: Nanos,
     opened_ticks: u64,
     last_tick: Nanos,

@@ -1,13 +1,13 @@
 //! Opens the counters of a target and reads their first values.
 
-use super::cache::{Moment, ReadingCache};
+use super::cache::{ReadingCache, TickTiming};
 use super::command::Command;
 use super::group::Group;
-use super::machine::{Machine, Tool};
+use super::machine::{Machine, OwnUsage};
 use super::processes::Processes;
 use super::thread::KernelAccounting;
 use super::threads::Threads;
-use super::unread::Unread;
+use super::unread::UnreadTime;
 use super::{Members, Readings};
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::{Error, ErrorKind, Result};
@@ -67,12 +67,12 @@ impl Readings {
         let mut readings = Readings {
             members,
             threads: Threads::new(accounting, open_files),
-            unread: Unread::default(),
+            unread: UnreadTime::default(),
             command: command.map(|pid| Command::open(&proc, pid, cpu_clock)),
             group,
             machine: Machine::open(proc.clone(), accounting.tick_ns, cpus),
-            tool: Tool::open(proc.clone()),
-            sheet: ReadingCache::default(),
+            tool: OwnUsage::open(proc.clone()),
+            cache: ReadingCache::default(),
             opened: at,
             opened_ticks: u64::MAX,
             last_tick: at,
@@ -95,7 +95,7 @@ impl Readings {
         if matches!(self.members, Members::Threads(_) | Members::Group(_)) {
             self.threads.add_group(0, TaskDir::of_machine(&self.proc)?);
         }
-        let moment = Moment::whole(self.opened, Nanos(0));
+        let moment = TickTiming::whole(self.opened, Nanos(0));
         // Children started before the capture belong to the target: each generation is found through the last one.
         let mut known = usize::MAX;
         while known != self.threads.alive() {

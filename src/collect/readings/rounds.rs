@@ -1,6 +1,6 @@
 //! Reads the threads in rounds, each window as many as its budget allows, and follows births and ends.
 
-use super::cache::Moment;
+use super::cache::TickTiming;
 use super::threads::Progress;
 use super::{Members, Readings};
 use crate::model::{Event, Note};
@@ -35,7 +35,7 @@ impl Readings {
     }
 
     /// `fresh`: whether the processes have just been read.
-    pub(super) fn read_threads(&mut self, span: Nanos, fresh: bool, now: Moment, out: &mut Vec<Event>) {
+    pub(super) fn read_threads(&mut self, span: Nanos, fresh: bool, now: TickTiming, out: &mut Vec<Event>) {
         // All later readings are compared with the first one, so it covers every thread.
         let budget = if span.0 == 0 { Nanos(u64::MAX) } else { Nanos(span.0 / THREAD_BUDGET) };
         let start = clock::thread_cpu();

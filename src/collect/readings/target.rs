@@ -1,6 +1,6 @@
 //! The target's own counters, each from its best source, and what of the machine's use is its own.
 
-use super::cache::Moment;
+use super::cache::TickTiming;
 use super::command::Command;
 use super::group::Group;
 use super::thread::{COUNTERS, KNOWN_PER_PROCESS};
@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 impl Readings {
     /// Uses the best source of each counter: the group's or the processes' own, else the sum of the threads. `fresh`:
     /// whether the processes have just been read.
-    pub(super) fn say_target(&mut self, fresh: bool, now: Moment, out: &mut Vec<Event>) {
+    pub(super) fn say_target(&mut self, fresh: bool, now: TickTiming, out: &mut Vec<Event>) {
         let own = match &self.members {
             Members::Processes(processes) => Some(processes.total()),
             _ => None,
@@ -38,19 +38,19 @@ impl Readings {
                 (Some(_), Some(count)) => {
                     let covered = ended.map_or(0, |ended| ended.cpu_ns).min(cpu.unwrap_or(0));
                     let enabled = Nanos(cpu.unwrap_or(0));
-                    Some((count, Moment { enabled, running: Nanos(covered), ..now }))
+                    Some((count, TickTiming { enabled, running: Nanos(covered), ..now }))
                 }
                 _ => threads[index].zip(covered),
             };
             if let Some((value, when)) = found.filter(|_| !group.iter().any(|(better, _)| *better == counter)) {
-                self.sheet.sum(Scope::Target, counter, value, when, out);
+                self.cache.sum(Scope::Target, counter, value, when, out);
             }
         }
         for (counter, value) in group {
-            self.sheet.sum(Scope::Target, counter, value, now, out);
+            self.cache.sum(Scope::Target, counter, value, now, out);
         }
         if !matches!(self.members, Members::Nobody) {
-            self.sheet.sum(Scope::Target, THREAD_TIME, self.thread_time as u64, now, out);
+            self.cache.sum(Scope::Target, THREAD_TIME, self.thread_time as u64, now, out);
         }
     }
 

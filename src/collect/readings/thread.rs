@@ -1,6 +1,6 @@
 //! Reads one thread's counters as cheaply as the kernel allows: `schedstat` always, the rest only if the thread ran.
 
-use super::cache::{Moment, ReadingCache};
+use super::cache::{ReadingCache, TickTiming};
 use super::split::Split;
 use crate::collect::catalog;
 use crate::model::{CounterId, Event, Scope};
@@ -45,7 +45,7 @@ pub(super) struct Thread {
     pub baseline: Counts,
     /// Values as last read.
     pub counts: Counts,
-    sheet: ReadingCache,
+    cache: ReadingCache,
     sched: Option<SchedStat>,
     split: Split,
     kept: Option<TaskFile>,
@@ -124,7 +124,7 @@ impl Thread {
 
     /// Whether anything has been reported for it.
     pub(super) fn has_spoken(&self) -> bool {
-        !self.sheet.is_empty()
+        !self.cache.is_empty()
     }
 
     /// Its values since the capture began.
@@ -138,10 +138,10 @@ impl Thread {
     }
 
     /// Reports the values that changed.
-    pub(super) fn say(&mut self, scope: Scope, now: Moment, out: &mut Vec<Event>) {
+    pub(super) fn say(&mut self, scope: Scope, now: TickTiming, out: &mut Vec<Event>) {
         for (counter, value) in COUNTERS.into_iter().zip(self.values()) {
             if let Some(value) = value {
-                self.sheet.sum(scope, counter, value, now, out);
+                self.cache.sum(scope, counter, value, now, out);
             }
         }
     }

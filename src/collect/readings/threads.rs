@@ -1,7 +1,7 @@
 //! Reads the target's threads in turn within a budget of CPU time, so that thousands of them do not make a tick
 //! expensive. Threads beyond the budget are read at the next tick; values are cumulative, so nothing is lost.
 
-use super::cache::Moment;
+use super::cache::TickTiming;
 use super::thread::{COUNTERS, Counts, KernelAccounting, Outcome, Thread};
 use crate::model::{Event, Scope};
 use crate::sys::clock;
@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const BATCH: usize = 16;
 
 /// A thread: the group whose directory contains its files (a process, or 0 for the whole machine), and its id.
-pub(super) type Place = (u32, u32);
+pub(super) type ThreadKey = (u32, u32);
 
 /// Limits of the reading.
 #[derive(Debug, Clone, Copy)]
@@ -28,9 +28,9 @@ pub(super) struct Limits {
 #[derive(Debug)]
 pub(super) struct Threads {
     groups: FxHashMap<u32, TaskDir>,
-    known: FxHashMap<Place, Thread>,
+    known: FxHashMap<ThreadKey, Thread>,
     totals: Counts,
-    round: Vec<Place>,
+    round: Vec<ThreadKey>,
     next: usize,
     open_files: usize,
     accounting: KernelAccounting,
@@ -97,7 +97,7 @@ impl Threads {
     pub(super) fn begin_round(&mut self, groups: Vec<(u32, Option<Vec<u32>>)>) {
         let unchanged: FxHashSet<u32> =
             groups.iter().filter(|(_, tids)| tids.is_none()).map(|&(group, _)| group).collect();
-        let mut round: FxHashSet<Place> =
+        let mut round: FxHashSet<ThreadKey> =
             self.known.keys().filter(|place| unchanged.contains(&place.0)).copied().collect();
         for (group, tids) in groups {
             round.extend(tids.into_iter().flatten().map(|tid| (group, tid)));
@@ -110,7 +110,7 @@ impl Threads {
     }
 
     /// Continues the round until it is over or `budget` of CPU time is used, and reports what changed.
-    pub(super) fn advance(&mut self, budget: Nanos, now: Moment, out: &mut Vec<Event>) -> Progress {
+    pub(super) fn advance(&mut self, budget: Nanos, now: TickTiming, out: &mut Vec<Event>) -> Progress {
         let start = clock::thread_cpu();
         let mut progress = Progress::default();
         while self.next < self.round.len() {
@@ -132,11 +132,11 @@ impl Threads {
     }
 
     /// Reads another file of a thread.
-    pub(super) fn file(&mut self, place: Place, name: &str) -> Option<&[u8]> {
+    pub(super) fn file(&mut self, place: ThreadKey, name: &str) -> Option<&[u8]> {
         self.groups.get(&place.0)?.read(place.1, name, &mut self.scratch)
     }
 
-    fn visit(&mut self, place: Place, now: Moment, out: &mut Vec<Event>) -> Outcome {
+    fn visit(&mut self, place: ThreadKey, now: TickTiming, out: &mut Vec<Event>) -> Outcome {
         let Some(dir) = self.groups.get(&place.0) else { return Outcome::Ended };
         let met = !self.known.contains_key(&place);
         let thread = self.known.entry(place).or_default();
@@ -163,7 +163,7 @@ impl Threads {
         outcome
     }
 
-    fn forget(&mut self, gone: impl Fn(Place) -> bool) {
+    fn forget(&mut self, gone: impl Fn(ThreadKey) -> bool) {
         let open_files = &mut self.open_files;
         self.known.retain(|&place, thread| {
             let keep = !gone(place);
@@ -177,9 +177,9 @@ impl Threads {
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Threads that had run since they were last read.
-    pub ran: Vec<Place>,
+    pub ran: Vec<ThreadKey>,
     /// Threads that have ended.
-    pub ended: Vec<Place>,
+    pub ended: Vec<ThreadKey>,
 }
 
 /// Adds the growth of each part to its total; a counter becomes known with its first part.

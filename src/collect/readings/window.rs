@@ -1,6 +1,6 @@
 //! Ends windows: reads what is due and reports it, then the tick.
 
-use super::cache::Moment;
+use super::cache::TickTiming;
 use super::canaries::Canaries;
 use super::{Members, Readings};
 use crate::collect::canaries::CanaryThread;
@@ -35,12 +35,12 @@ impl Readings {
 
     /// Reads only the threads, `span` after their last reading; the window continues.
     pub fn read_threads_only(&mut self, at: Nanos, span: Nanos, out: &mut Vec<Event>) {
-        self.read_threads(span, false, Moment::whole(at, at - self.opened), out);
+        self.read_threads(span, false, TickTiming::whole(at, at - self.opened), out);
     }
 
     fn read(&mut self, at: Nanos, out: &mut Vec<Event>) {
         let span = at - self.last_tick;
-        let now = Moment::whole(at, at - self.opened);
+        let now = TickTiming::whole(at, at - self.opened);
         let fresh = self.processes_due.is_due(at);
         if fresh {
             let start = clock::thread_cpu();

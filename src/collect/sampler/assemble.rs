@@ -2,20 +2,20 @@
 //! `ProcSource`. A sample whose task and stack are known costs no allocation.
 
 use super::event_queue::EventQueue;
-use super::follow::Follow;
+use super::follow::FollowedTasks;
 use super::maps::Mapping;
 use super::modules::Modules;
-use super::off_cpu::{self, Leaving, Spans};
-use super::origin::{Flow, Origin, Origins, Role};
+use super::off_cpu::{self, DepartureSample, OffCpuSpans};
+use super::origin::{Origin, Origins, RingKind, Role};
 use super::proc_source::ProcSource;
 use super::rings::Records;
-use super::stacks::{Built, Stacks};
+use super::stacks::{BuiltStack, Stacks};
 use super::tasks::{TaskContext, Tasks};
 use super::waiting::WaitSample;
 use crate::abi::perf::{CommRecord, Mode};
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
 use crate::sys::clock::Clock;
-use crate::sys::perf::record::{self, Record, Stamp};
+use crate::sys::perf::record::{self, Record, SampleId};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,7 +29,7 @@ pub struct Assembler<W> {
     clock: Clock,
     origins: Origins,
     /// The followed tasks.
-    pub follow: Follow,
+    pub follow: FollowedTasks,
     /// Threads that may be sampled twice: by their own event and by one inherited while it was being opened.
     twice: FxHashSet<u32>,
     /// The thread that ended last on each CPU: samples of its remaining work come without its id.
@@ -37,8 +37,8 @@ pub struct Assembler<W> {
     tasks: Tasks,
     modules: Modules,
     stacks: Stacks,
-    spans: Spans,
-    world: W,
+    spans: OffCpuSpans,
+    proc: W,
     /// The stream so far.
     pub out: EventQueue,
     /// Number of samples passed on.
@@ -53,7 +53,7 @@ pub struct Assembler<W> {
 
 impl<W: ProcSource> Assembler<W> {
     /// Starts without any task; times count from `clock`. With `partial` only some off-CPU spans come with a stack.
-    pub fn new(clock: Clock, method: CallGraph, follow: Follow, partial: bool, world: W) -> Assembler<W> {
+    pub fn new(clock: Clock, method: CallGraph, follow: FollowedTasks, partial: bool, proc: W) -> Assembler<W> {
         let mut out = EventQueue::default();
         let modules = Modules::new(&mut out);
         Assembler {
@@ -65,8 +65,8 @@ impl<W: ProcSource> Assembler<W> {
             tasks: Tasks::default(),
             modules,
             stacks: Stacks::new(method),
-            spans: Spans::new(partial),
-            world,
+            spans: OffCpuSpans::new(partial),
+            proc,
             out,
             samples: 0,
             records: Records::default(),
@@ -115,8 +115,8 @@ impl<W: ProcSource> Assembler<W> {
             return;
         };
         let at = self.clock.instant(stamp.time);
-        if let Some(flow) = self.flow(&stamp, &record) {
-            self.records.read(flow);
+        if let Some(ring_kind) = self.ring_kind(&stamp, &record) {
+            self.records.read(ring_kind);
         }
         match record {
             Record::Sample(sample) => self.sampled(at, &stamp, &sample),
@@ -154,8 +154,8 @@ impl<W: ProcSource> Assembler<W> {
     pub fn waiting(&mut self, seen: &WaitSample) {
         let (from, to) = (self.clock.instant(seen.from), self.clock.instant(seen.to));
         let Some(pid) = self.spans.blocked_since(seen.tid, from) else { return };
-        let Assembler { tasks, modules, world, out, stacks, .. } = self;
-        let mut with = TaskContext { modules, world, out };
+        let Assembler { tasks, modules, proc, out, stacks, .. } = self;
+        let mut with = TaskContext { modules, proc, out };
         tasks.meet(to, pid, seen.tid, &mut with);
         let space = tasks.space(pid, &mut with);
         let mut built = stacks.waiting(seen, &space, with.out);
@@ -165,21 +165,21 @@ impl<W: ProcSource> Assembler<W> {
         self.spans.seen(seen.tid, built.stack, built.end);
     }
 
-    fn flow(&self, stamp: &Stamp, record: &Record<'_>) -> Option<Flow> {
+    fn ring_kind(&self, stamp: &SampleId, record: &Record<'_>) -> Option<RingKind> {
         match record {
-            Record::Sample(_) => self.origins.get(&stamp.id).map(|origin| origin.role.flow()),
-            Record::SwitchIn | Record::SwitchOut { .. } => Some(Flow::Switches),
-            Record::Mmap(_) | Record::Comm(_) | Record::Fork(_) | Record::Exit(_) => Some(Flow::Tasks),
+            Record::Sample(_) => self.origins.get(&stamp.id).map(|origin| origin.role.ring_kind()),
+            Record::SwitchIn | Record::SwitchOut { .. } => Some(RingKind::Switches),
+            Record::Mmap(_) | Record::Comm(_) | Record::Fork(_) | Record::Exit(_) => Some(RingKind::Tasks),
             Record::Lost(_) | Record::Throttle | Record::Other => None,
         }
     }
 
     /// Ends the round.
     pub fn sweep(&mut self) {
-        let Assembler { tasks, modules, world, follow, spans, ended, .. } = self;
+        let Assembler { tasks, modules, proc, follow, spans, ended, .. } = self;
         spans.sweep();
         tasks.sweep(
-            |pid| world.alive(pid),
+            |pid| proc.alive(pid),
             |pid| {
                 modules.ended(pid);
                 follow.leave(pid);
@@ -190,8 +190,8 @@ impl<W: ProcSource> Assembler<W> {
 
     /// Whether no followed task is left.
     pub fn is_over(&mut self) -> bool {
-        let world = &mut self.world;
-        self.follow.is_over(|id| world.alive(id))
+        let proc = &mut self.proc;
+        self.follow.is_over(|id| proc.alive(id))
     }
 
     /// Ends the capture: spans still open end here.
@@ -202,11 +202,11 @@ impl<W: ProcSource> Assembler<W> {
     }
 
     fn split(&mut self) -> (&mut Tasks, TaskContext<'_, W>) {
-        let Assembler { tasks, modules, world, out, .. } = self;
-        (tasks, TaskContext { modules, world, out })
+        let Assembler { tasks, modules, proc, out, .. } = self;
+        (tasks, TaskContext { modules, proc, out })
     }
 
-    fn sampled(&mut self, at: Nanos, stamp: &Stamp, sample: &record::Sample<'_>) {
+    fn sampled(&mut self, at: Nanos, stamp: &SampleId, sample: &record::Sample<'_>) {
         let Some(origin) = self.origins.get(&stamp.id).copied() else { return };
         if let Role::Wakes(field) = origin.role {
             // The record is the waker's. Only followed threads have an open span that it can split.
@@ -215,7 +215,7 @@ impl<W: ProcSource> Assembler<W> {
             }
             return;
         }
-        let early = self.awaits_exec.is_some() && origin.role.flow() == Flow::Samples;
+        let early = self.awaits_exec.is_some() && origin.role.ring_kind() == RingKind::Samples;
         if early || !self.follow.wants(stamp.pid, stamp.tid) || self.is_double(stamp.tid, &origin) {
             return;
         }
@@ -248,13 +248,13 @@ impl<W: ProcSource> Assembler<W> {
         origin.owner != Some(tid) && origin.owner.is_some() && self.twice.contains(&tid)
     }
 
-    fn stack(&mut self, at: Nanos, stamp: &Stamp, sample: &record::Sample<'_>) -> Built {
+    fn stack(&mut self, at: Nanos, stamp: &SampleId, sample: &record::Sample<'_>) -> BuiltStack {
         if stamp.pid == 0 || stamp.pid == u32::MAX {
             // The idle task, or one that has already ended: nothing is mapped.
             return self.stacks.build(sample, &Default::default(), &mut self.out);
         }
-        let Assembler { tasks, modules, world, out, stacks, .. } = self;
-        let mut with = TaskContext { modules, world, out };
+        let Assembler { tasks, modules, proc, out, stacks, .. } = self;
+        let mut with = TaskContext { modules, proc, out };
         if stamp.tid != GONE {
             tasks.meet(at, stamp.pid, stamp.tid, &mut with);
         }
@@ -267,12 +267,12 @@ impl<W: ProcSource> Assembler<W> {
     }
 
     /// A thread was sampled on its way off the CPU.
-    fn leaves(&mut self, stamp: &Stamp, state: Option<u64>, built: Built) {
+    fn leaves(&mut self, stamp: &SampleId, state: Option<u64>, built: BuiltStack) {
         let end = if built.stack.is_some() { built.end } else { StackEnd::NotTaken };
-        self.spans.leaving(stamp.tid, Leaving { state: state.map(off_cpu::state), stack: built.stack, end });
+        self.spans.leaving(stamp.tid, DepartureSample { state: state.map(off_cpu::state), stack: built.stack, end });
     }
 
-    fn left(&mut self, at: Nanos, stamp: &Stamp, preempted: bool) {
+    fn left(&mut self, at: Nanos, stamp: &SampleId, preempted: bool) {
         let wanted = stamp.tid != IDLE && self.follow.wants(stamp.pid, stamp.tid);
         if !wanted || self.origins.get(&stamp.id).is_some_and(|origin| self.is_double(stamp.tid, origin)) {
             return;
@@ -282,21 +282,21 @@ impl<W: ProcSource> Assembler<W> {
         }
     }
 
-    fn runs(&mut self, at: Nanos, stamp: &Stamp) {
+    fn runs(&mut self, at: Nanos, stamp: &SampleId) {
         if let Some(span) = self.spans.runs(stamp.tid, at) {
             self.out.push(Event::OffCpu(span));
         }
     }
 
     /// Records of the stamped event's kind were lost. Without its wake-up a span is not split, but stays whole.
-    fn lost(&mut self, at: Nanos, stamp: &Stamp, count: u64) {
-        let flow = self.origins.get(&stamp.id).map(|origin| origin.role.flow());
-        self.say_lost(at, stamp.cpu, flow.map_or(LossKind::Ring, Flow::loss), count);
-        flow.into_iter().for_each(|flow| self.records.lost(flow, count));
-        if matches!(flow, None | Some(Flow::Tasks)) {
+    fn lost(&mut self, at: Nanos, stamp: &SampleId, count: u64) {
+        let ring_kind = self.origins.get(&stamp.id).map(|origin| origin.role.ring_kind());
+        self.say_lost(at, stamp.cpu, ring_kind.map_or(LossKind::Ring, RingKind::loss), count);
+        ring_kind.into_iter().for_each(|ring_kind| self.records.lost(ring_kind, count));
+        if matches!(ring_kind, None | Some(RingKind::Tasks)) {
             self.tasks.mark_stale();
         }
-        if matches!(flow, None | Some(Flow::Switches)) {
+        if matches!(ring_kind, None | Some(RingKind::Switches)) {
             let spans = self.spans.lost();
             if spans > 0 {
                 self.say_lost(at, stamp.cpu, LossKind::OffCpu, spans);
@@ -326,9 +326,9 @@ mod tests {
     /// An assembler with one event of each role, following process 5 and its children.
     fn assembler(twice: &[u32]) -> Assembler<Tables> {
         let maps = [(5, MAPS.to_string())].into();
-        let follow = Follow::new(&Target::Processes { pids: vec![5], children: true });
-        let world = Tables { maps, ..Tables::default() };
-        let mut assembler = Assembler::new(Clock::starting_at(100), CallGraph::None, follow, true, world);
+        let follow = FollowedTasks::new(&Target::Processes { pids: vec![5], children: true });
+        let proc = Tables { maps, ..Tables::default() };
+        let mut assembler = Assembler::new(Clock::starting_at(100), CallGraph::None, follow, true, proc);
         let format = Format::parse("ID: 1\n field:long v;\toffset:0;\tsize:8;\tsigned:1;\n");
         let Some(field) = format.and_then(|format| format.field("v").ok()) else { panic!("no field") };
         let raw = Layout { raw: true, ..Layout::default() };
@@ -342,8 +342,8 @@ mod tests {
         assembler
     }
 
-    fn stamp(pid: u32, tid: u32, time: u64, id: u64) -> Stamp {
-        Stamp { pid, tid, time, id, cpu: 1 }
+    fn stamp(pid: u32, tid: u32, time: u64, id: u64) -> SampleId {
+        SampleId { pid, tid, time, id, cpu: 1 }
     }
 
     fn sample(pid: u32, tid: u32, time: u64) -> Vec<u8> {
@@ -506,10 +506,10 @@ mod tests {
     fn mappings_lost_on_the_way_are_found_when_an_address_misses() {
         let mut assembler = assembler(&[]);
         run(&mut assembler, &[sample(5, 5, 110)]);
-        assembler.world.maps.insert(5, format!("{MAPS}8000-9000 r-xp 00000000 08:01 6 /lib/late\n"));
+        assembler.proc.maps.insert(5, format!("{MAPS}8000-9000 r-xp 00000000 08:01 6 /lib/late\n"));
         let late = |time| fake::sample(2, 0x8010, 1, stamp(5, 5, time, SAMPLES), &[]);
         let events = run(&mut assembler, &[fake::lost(1, stamp(5, 5, 120, TASKS)), late(130)]);
-        let opened = assembler.world.opened.clone();
+        let opened = assembler.proc.opened.clone();
         assert_eq!((opened, samples(&events).len()), (vec!["/bin/a".to_string(), "/lib/late".to_string()], 1));
     }
 

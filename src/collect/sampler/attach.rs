@@ -1,9 +1,9 @@
 //! Opens the events on the target, all of a CPU's into one ring, and chooses how: per thread, per CPU or per control
 //! group. The events are opened stopped.
 
-use super::event_requests::{EventRequests, Set, paranoid, refused};
+use super::event_requests::{EventGroup, EventRequests, paranoid, refused};
 use super::new_threads::threads_of;
-use super::origin::{Flow, Origin, Origins};
+use super::origin::{Origin, Origins, RingKind};
 use super::rings::Rings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, SampleSource, Target};
@@ -72,10 +72,10 @@ pub enum AttachScope {
 ///
 /// # Errors
 /// `NotFound` for a target that does not exist; `Exhausted` and `NotPermitted` if it has more threads than descriptors.
-pub fn reach(
+pub fn attach_scope(
     target: &Target,
     command: Option<u32>,
-    menu: &EventRequests,
+    event_requests: &EventRequests,
     cpus: &[u32],
     root: &Path,
     notes: &mut Vec<Note>,
@@ -104,7 +104,8 @@ pub fn reach(
             let inherit = if *children { Inherit::All } else { Inherit::Threads };
             let each = AttachScope::Processes(pids.clone(), inherit);
             let whole = AttachScope::Cpus(Some((pids.clone(), inherit)));
-            per_thread_or_cpu(threads, menu, cpus, root, notes).map(|per_thread| if per_thread { each } else { whole })
+            per_thread_or_cpu(threads, event_requests, cpus, root, notes)
+                .map(|per_thread| if per_thread { each } else { whole })
         }
     }
 }
@@ -112,14 +113,14 @@ pub fn reach(
 /// Whether to open events on each of these threads (true) or on whole CPUs (false).
 fn per_thread_or_cpu(
     threads: usize,
-    menu: &EventRequests,
+    event_requests: &EventRequests,
     cpus: &[u32],
     root: &Path,
     notes: &mut Vec<Note>,
 ) -> Result<bool> {
     let limit = limits::raise_open_files().map_or(usize::MAX, |limit| limit as usize);
-    let whole = may_open_cpus(menu, cpus);
-    let (by_cpu, by_thread) = menu.len();
+    let whole = may_open_cpus(event_requests, cpus);
+    let (by_cpu, by_thread) = event_requests.len();
     let needed = if whole { threads * by_thread + by_cpu } else { threads * (by_thread + by_cpu) } * cpus.len();
     let fits = needed + SPARE_FILES <= limit;
     if needed <= MOST_EVENTS && fits {
@@ -147,22 +148,29 @@ fn per_thread_or_cpu(
     )))
 }
 
-fn may_open_cpus(menu: &EventRequests, cpus: &[u32]) -> bool {
-    let request = menu.sets.first().and_then(|set| set.requests.first());
+fn may_open_cpus(event_requests: &EventRequests, cpus: &[u32]) -> bool {
+    let request = event_requests.sets.first().and_then(|set| set.requests.first());
     request.zip(cpus.first()).is_some_and(|(request, cpu)| event::open(request, &[], Place::Cpu(*cpu)).is_ok())
 }
 
-/// Opens the requested events on everything in `reach`. With `on_exec` they start by themselves at the next `exec`.
+/// Opens the requested events on everything in `attach_scope`. With `on_exec` they start by themselves at the next `exec`.
 ///
 /// # Errors
 /// The meaning of the kernel's refusal, with the remedy.
-pub fn attach(menu: &EventRequests, reach: &AttachScope, cpus: &[u32], on_exec: bool, root: &Path) -> Result<Attached> {
-    let mut attacher = Attacher { menu, cpus, on_exec, root, done: Attached::default(), inherit: Inherit::No };
-    let (rings, note) = Rings::open(cpus, menu, root)?;
+pub fn attach(
+    event_requests: &EventRequests,
+    attach_scope: &AttachScope,
+    cpus: &[u32],
+    on_exec: bool,
+    root: &Path,
+) -> Result<Attached> {
+    let mut attacher =
+        Attacher { event_requests, cpus, on_exec, root, done: Attached::default(), inherit: Inherit::No };
+    let (rings, note) = Rings::open(cpus, event_requests, root)?;
     attacher.done.rings = rings;
     attacher.done.notes.extend(note);
     attacher.whole_cpus(|set| set.everywhere)?;
-    match reach {
+    match attach_scope {
         AttachScope::Processes(pids, inherit) => {
             attacher.sample_cpus(pids, *inherit)?;
             attacher.processes(pids, *inherit)?;
@@ -192,7 +200,7 @@ fn filter(pids: &[u32], inherit: Inherit, root: &Path) -> Option<ProcessFilter> 
 }
 
 struct Attacher<'a> {
-    menu: &'a EventRequests,
+    event_requests: &'a EventRequests,
     cpus: &'a [u32],
     on_exec: bool,
     root: &'a Path,
@@ -205,15 +213,17 @@ impl Attacher<'_> {
     /// on a thread loses its current period when the thread ends, so a thread that lives shorter than a period is
     /// hardly sampled.
     fn sample_cpus(&mut self, pids: &[u32], inherit: Inherit) -> Result<()> {
-        if !may_open_cpus(self.menu, self.cpus) || self.keeps_to_tasks() {
+        if !may_open_cpus(self.event_requests, self.cpus) || self.keeps_to_tasks() {
             return Ok(());
         }
         self.done.filter = filter(pids, inherit, self.root);
-        if self.done.filter.is_none() && self.menu.bytes_per_second(Set::is_by_cpu) > CHEAP / self.cpus.len() as u64 {
+        if self.done.filter.is_none()
+            && self.event_requests.bytes_per_second(EventGroup::is_by_cpu) > CHEAP / self.cpus.len() as u64
+        {
             return Ok(());
         }
         self.done.samples = SampleSource::Cpus;
-        self.whole_cpus(Set::is_by_cpu)?;
+        self.whole_cpus(EventGroup::is_by_cpu)?;
         self.keep_in_kernel();
         Ok(())
     }
@@ -222,9 +232,9 @@ impl Attacher<'_> {
     /// so the target's counting groups would hardly get a counter; and counter interrupts on all CPUs of a virtual
     /// machine have locked one up.
     fn keeps_to_tasks(&self) -> bool {
-        let requests = self.menu.sets.iter().filter(|set| set.is_by_cpu()).flat_map(|set| &set.requests);
+        let requests = self.event_requests.sets.iter().filter(|set| set.is_by_cpu()).flat_map(|set| &set.requests);
         let hardware = |request: &&Request| !matches!(request.pmu, event::SOFTWARE | event::TRACEPOINT);
-        requests.filter(hardware).any(|request| self.menu.is_virtual || !request.pinned)
+        requests.filter(hardware).any(|request| self.event_requests.is_virtual || !request.pinned)
     }
 
     /// Opens events on every thread, listing the threads until no new one appears. Those found later may have been
@@ -264,8 +274,9 @@ impl Attacher<'_> {
     fn thread(&mut self, tid: u32) -> Result<bool> {
         for at in 0..self.cpus.len() {
             let place = Place::Task { tid, cpu: Some(self.cpus[at]) };
-            let by_cpu = |set: &Set| set.everywhere || (self.done.samples == SampleSource::Cpus && set.is_by_cpu());
-            let sets: Vec<&Set> = self.menu.sets.iter().filter(|set| !by_cpu(set)).collect();
+            let by_cpu =
+                |set: &EventGroup| set.everywhere || (self.done.samples == SampleSource::Cpus && set.is_by_cpu());
+            let sets: Vec<&EventGroup> = self.event_requests.sets.iter().filter(|set| !by_cpu(set)).collect();
             for set in sets {
                 match self.set(set, place, at, Some(tid)) {
                     Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(false),
@@ -281,9 +292,9 @@ impl Attacher<'_> {
     }
 
     /// Opens the selected sets on each CPU.
-    fn whole_cpus(&mut self, which: impl Fn(&Set) -> bool) -> Result<()> {
+    fn whole_cpus(&mut self, which: impl Fn(&EventGroup) -> bool) -> Result<()> {
         for at in 0..self.cpus.len() {
-            for set in self.menu.sets.iter().filter(|set| which(set)) {
+            for set in self.event_requests.sets.iter().filter(|set| which(set)) {
                 let opened = self.set(set, Place::Cpu(self.cpus[at]), at, None);
                 self.cpu_result(opened, set, self.cpus[at])?;
             }
@@ -294,7 +305,7 @@ impl Attacher<'_> {
     fn cgroup(&mut self, directory: &File) -> Result<()> {
         for at in 0..self.cpus.len() {
             let cpu = self.cpus[at];
-            for set in self.menu.sets.iter().filter(|set| !set.everywhere) {
+            for set in self.event_requests.sets.iter().filter(|set| !set.everywhere) {
                 let opened = self.set(set, Place::Cgroup { directory, cpu }, at, None);
                 self.cpu_result(opened, set, cpu)?;
             }
@@ -303,7 +314,7 @@ impl Attacher<'_> {
     }
 
     /// Skips a CPU that went offline meanwhile.
-    fn cpu_result(&self, opened: io::Result<()>, set: &Set, cpu: u32) -> Result<()> {
+    fn cpu_result(&self, opened: io::Result<()>, set: &EventGroup, cpu: u32) -> Result<()> {
         match opened {
             Err(error) if error.raw_os_error() == Some(ENODEV) && self.cpus.len() > 1 => Ok(()),
             Err(error) => {
@@ -314,7 +325,7 @@ impl Attacher<'_> {
     }
 
     /// Opens one group at one place, with its records in the CPU's ring.
-    fn set(&mut self, set: &Set, place: Place<'_>, at: usize, owner: Option<u32>) -> io::Result<()> {
+    fn set(&mut self, set: &EventGroup, place: Place<'_>, at: usize, owner: Option<u32>) -> io::Result<()> {
         let events = match self.open(set, place) {
             // Kernels before 5.13 cannot inherit to threads only; what child processes add is dropped later.
             Err(error) if error.raw_os_error() == Some(EINVAL) && self.inherit == Inherit::Threads => {
@@ -324,7 +335,7 @@ impl Attacher<'_> {
             opened => opened?,
         };
         for ((event, role), request) in events.iter().zip(&set.roles).zip(&set.requests) {
-            if let Some(ring) = self.done.rings.of(role.flow(), at) {
+            if let Some(ring) = self.done.rings.of(role.ring_kind(), at) {
                 event.redirect(ring.owner())?;
             }
             self.done.origins.insert(event.id()?, Origin { role: *role, layout: request.layout, owner });
@@ -334,7 +345,7 @@ impl Attacher<'_> {
         Ok(())
     }
 
-    fn open(&self, set: &Set, place: Place<'_>) -> io::Result<Vec<PerfEvent>> {
+    fn open(&self, set: &EventGroup, place: Place<'_>) -> io::Result<Vec<PerfEvent>> {
         let whole = !matches!(place, Place::Task { .. });
         let prepare = |request: &Request| {
             let mut request = request.clone();
@@ -357,7 +368,7 @@ impl Attacher<'_> {
         let Some(filter) = &self.done.filter else { return };
         for event in &self.done.everywhere {
             let origin = event.id().ok().and_then(|id| self.done.origins.get(&id));
-            if origin.is_some_and(|origin| origin.role.flow() == Flow::Samples) {
+            if origin.is_some_and(|origin| origin.role.ring_kind() == RingKind::Samples) {
                 let _ = event.filter(filter.program());
             }
         }
@@ -375,9 +386,9 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_exist_is_named() {
-        let menu = EventRequests::default();
+        let event_requests = EventRequests::default();
         let target = Target::Processes { pids: vec![std::process::id(), 4_194_400], children: false };
-        let error = reach(&target, None, &menu, &[0], Path::new("/"), &mut vec![]).map(|_| ()).err();
+        let error = attach_scope(&target, None, &event_requests, &[0], Path::new("/"), &mut vec![]).map(|_| ()).err();
         assert_eq!(error.map(|error| error.to_string()), Some("process 4194400 does not exist".to_string()));
     }
 

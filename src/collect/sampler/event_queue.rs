@@ -115,15 +115,15 @@ mod tests {
     #[test]
     fn a_reader_that_never_reads_costs_samples_but_neither_time_nor_definitions() {
         let (sender, receiver) = sync_channel(1);
-        let mut outbox = EventQueue::default();
+        let mut queue = EventQueue::default();
         let offered = (MOST_WAITING + 50) * BATCH;
         for _ in 0..offered {
-            outbox.push(sample());
+            queue.push(sample());
         }
-        outbox.push(Event::Define(Definition::Frame(FrameDef { id: FrameId(0), module: None, address: 1 })));
-        outbox.flush(Nanos(9), &sender).unwrap();
+        queue.push(Event::Define(Definition::Frame(FrameDef { id: FrameId(0), module: None, address: 1 })));
+        queue.flush(Nanos(9), &sender).unwrap();
         let reader = std::thread::spawn(move || receiver.iter().flatten().collect::<Vec<_>>());
-        outbox.finish(Nanos(9), &sender).unwrap();
+        queue.finish(Nanos(9), &sender).unwrap();
         drop(sender);
         let events = reader.join().unwrap();
         let kept = events.iter().filter(|event| matches!(event, Event::Sample(_))).count();
@@ -138,9 +138,9 @@ mod tests {
     fn a_reader_that_has_gone_is_noticed() {
         let (sender, receiver) = sync_channel(1);
         drop(receiver);
-        let mut outbox = EventQueue::default();
-        assert_eq!(outbox.flush(Nanos(0), &sender), Ok(()), "nothing to say, nobody to miss");
-        outbox.push(Event::Mark(Mark { at: Nanos(0), label: String::new() }));
-        assert_eq!(outbox.flush(Nanos(0), &sender), Err(ReaderGone));
+        let mut queue = EventQueue::default();
+        assert_eq!(queue.flush(Nanos(0), &sender), Ok(()), "nothing to say, nobody to miss");
+        queue.push(Event::Mark(Mark { at: Nanos(0), label: String::new() }));
+        assert_eq!(queue.flush(Nanos(0), &sender), Err(ReaderGone));
     }
 }

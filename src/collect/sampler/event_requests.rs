@@ -1,6 +1,6 @@
 //! What is requested from the kernel: groups of events, what their samples carry, and what a refusal means.
 
-use super::origin::{Flow, Role};
+use super::origin::{RingKind, Role};
 use crate::error::{Error, ErrorKind};
 use crate::model::{CallGraph, EventSpec, Note, Rate, WaitSource};
 use crate::sys::perf::event::{self, Request};
@@ -14,7 +14,7 @@ pub const STACK_BYTES: u32 = 16 << 10;
 
 /// One group of events, opened together at every place.
 #[derive(Debug, Clone)]
-pub struct Set {
+pub struct EventGroup {
     /// The leader, then the members.
     pub requests: Vec<Request>,
     /// How their samples are used, in the same order.
@@ -26,16 +26,16 @@ pub struct Set {
     pub everywhere: bool,
 }
 
-impl Set {
+impl EventGroup {
     /// Whether it may be opened on CPUs instead of threads: it only samples, and the kernel accepts a filter for it.
     /// Each hit of a tracepoint is a sample, so threads lose none of them.
     pub fn is_by_cpu(&self) -> bool {
-        self.flow() == Flow::Samples && self.requests.iter().all(|request| request.pmu != event::TRACEPOINT)
+        self.ring_kind() == RingKind::Samples && self.requests.iter().all(|request| request.pmu != event::TRACEPOINT)
     }
 
     /// The kind of its records.
-    pub fn flow(&self) -> Flow {
-        self.roles.first().map_or(Flow::Samples, |role| role.flow())
+    pub fn ring_kind(&self) -> RingKind {
+        self.roles.first().map_or(RingKind::Samples, |role| role.ring_kind())
     }
 }
 
@@ -43,7 +43,7 @@ impl Set {
 #[derive(Debug, Default)]
 pub struct EventRequests {
     /// Groups; the last carries the records about tasks and mappings.
-    pub sets: Vec<Set>,
+    pub sets: Vec<EventGroup>,
     /// Events actually sampled, by index.
     pub specs: Vec<EventSpec>,
     /// Fallbacks taken.
@@ -70,7 +70,7 @@ impl EventRequests {
 
     /// Bytes per second that a busy CPU may write for these sets. The kernel reserves a sample's full stack size,
     /// however much it fills. The rate of events sampled by period is unknown; some thousands are assumed.
-    pub fn bytes_per_second(&self, which: impl Fn(&Set) -> bool) -> u64 {
+    pub fn bytes_per_second(&self, which: impl Fn(&EventGroup) -> bool) -> u64 {
         let requests = self.sets.iter().filter(|set| which(set)).flat_map(|set| &set.requests);
         requests
             .map(|request| {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 /// The tasks a capture follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Follow {
+pub enum FollowedTasks {
     /// Everything that the kernel delivers: the tasks of a CPU or control group.
     Everything,
     /// Processes, and those they fork if `children`.
@@ -21,22 +21,22 @@ pub enum Follow {
     Threads(FxHashSet<u32>),
 }
 
-impl Follow {
+impl FollowedTasks {
     /// Follows a target; a command's process joins when it has been started.
-    pub fn new(target: &Target) -> Follow {
+    pub fn new(target: &Target) -> FollowedTasks {
         match target {
             Target::Processes { pids, children } => {
-                Follow::Processes { pids: pids.iter().copied().collect(), children: *children }
+                FollowedTasks::Processes { pids: pids.iter().copied().collect(), children: *children }
             }
-            Target::Threads { tids } => Follow::Threads(tids.iter().copied().collect()),
-            Target::Command { .. } => Follow::Processes { pids: FxHashSet::default(), children: true },
-            Target::Cgroup { .. } | Target::Cpus { .. } => Follow::Everything,
+            Target::Threads { tids } => FollowedTasks::Threads(tids.iter().copied().collect()),
+            Target::Command { .. } => FollowedTasks::Processes { pids: FxHashSet::default(), children: true },
+            Target::Cgroup { .. } | Target::Cpus { .. } => FollowedTasks::Everything,
         }
     }
 
     /// Adds a process.
     pub fn join(&mut self, pid: u32) {
-        if let Follow::Processes { pids, .. } = self {
+        if let FollowedTasks::Processes { pids, .. } = self {
             pids.insert(pid);
         }
     }
@@ -44,23 +44,23 @@ impl Follow {
     /// Whether this task's samples are wanted.
     pub fn wants(&self, pid: u32, tid: u32) -> bool {
         match self {
-            Follow::Everything => true,
-            Follow::Processes { pids, .. } => pids.contains(&pid),
-            Follow::Threads(tids) => tids.contains(&tid),
+            FollowedTasks::Everything => true,
+            FollowedTasks::Processes { pids, .. } => pids.contains(&pid),
+            FollowedTasks::Threads(tids) => tids.contains(&tid),
         }
     }
 
     /// Whether changes to this process's mappings matter. The processes of single threads are unknown, so all matter.
     pub fn concerns(&self, pid: u32) -> bool {
         match self {
-            Follow::Processes { pids, .. } => pids.contains(&pid),
-            Follow::Everything | Follow::Threads(_) => true,
+            FollowedTasks::Processes { pids, .. } => pids.contains(&pid),
+            FollowedTasks::Everything | FollowedTasks::Threads(_) => true,
         }
     }
 
     /// Records a new task: a followed process's child joins if children do.
     pub fn born(&mut self, record: &TaskRecord) {
-        if let Follow::Processes { pids, children: true } = self
+        if let FollowedTasks::Processes { pids, children: true } = self
             && pids.contains(&record.parent_pid)
         {
             pids.insert(record.pid);
@@ -69,7 +69,7 @@ impl Follow {
 
     /// Removes a process that has ended: its id may be reused.
     pub fn leave(&mut self, pid: u32) {
-        if let Follow::Processes { pids, .. } = self {
+        if let FollowedTasks::Processes { pids, .. } = self {
             pids.remove(&pid);
         }
     }
@@ -77,8 +77,10 @@ impl Follow {
     /// Whether no followed task is left.
     pub fn is_over(&self, mut alive: impl FnMut(u32) -> bool) -> bool {
         match self {
-            Follow::Everything => false,
-            Follow::Processes { pids: ids, .. } | Follow::Threads(ids) => !ids.iter().any(|id| alive(*id)),
+            FollowedTasks::Everything => false,
+            FollowedTasks::Processes { pids: ids, .. } | FollowedTasks::Threads(ids) => {
+                !ids.iter().any(|id| alive(*id))
+            }
         }
     }
 }
@@ -92,7 +94,7 @@ mod tests {
         let born =
             |pid, parent_pid| TaskRecord { pid, tid: pid, parent_pid, parent_tid: parent_pid, own_mappings: false };
         for (children, wanted) in [(true, [true, true, true, false]), (false, [true, false, false, false])] {
-            let mut follow = Follow::new(&Target::Processes { pids: vec![5], children });
+            let mut follow = FollowedTasks::new(&Target::Processes { pids: vec![5], children });
             for lineage in [born(6, 5), born(7, 6), born(9, 8)] {
                 follow.born(&lineage);
             }
@@ -102,9 +104,9 @@ mod tests {
 
     #[test]
     fn a_thread_is_followed_alone_and_a_cpu_has_no_end() {
-        let threads = Follow::new(&Target::Threads { tids: vec![8] });
+        let threads = FollowedTasks::new(&Target::Threads { tids: vec![8] });
         assert!(threads.wants(7, 8) && !threads.wants(8, 7) && threads.concerns(7));
         assert!(threads.is_over(|_| false) && !threads.is_over(|tid| tid == 8));
-        assert!(!Follow::new(&Target::Cpus { cpus: vec![] }).is_over(|_| false));
+        assert!(!FollowedTasks::new(&Target::Cpus { cpus: vec![] }).is_over(|_| false));
     }
 }

@@ -52,7 +52,7 @@ use crate::sys::spawn::Started;
 use crate::sys::tee::CommandOutput;
 use assemble::Assembler;
 use attach::Attached;
-use proc_source::Proc;
+use proc_source::LiveProc;
 use std::sync::Arc;
 use waiting::WaitSampler;
 
@@ -63,7 +63,7 @@ pub struct Sampler {
     attached: Attached,
     hardware: HardwarePlan,
     counters: Option<KernelCounters>,
-    assembler: Assembler<Proc>,
+    assembler: Assembler<LiveProc>,
     command: Option<Started>,
     command_output: Option<CommandOutput>,
     /// Identity of the target's directory, if the target is a control group.

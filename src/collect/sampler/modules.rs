@@ -95,12 +95,12 @@ impl Modules {
         &mut self,
         pid: u32,
         mapping: &Mapping<'_>,
-        world: &mut impl ProcSource,
+        proc: &mut impl ProcSource,
         out: &mut EventQueue,
     ) -> Placed {
         match &mapping.memory {
             Memory::File(path) => {
-                let module = self.file(pid, path, mapping, world, out);
+                let module = self.file(pid, path, mapping, proc, out);
                 let base = mapping.start.wrapping_sub(mapping.offset);
                 Placed { module, base, code: self.code(module, mapping.offset) }
             }
@@ -126,14 +126,14 @@ impl Modules {
         pid: u32,
         path: &str,
         mapping: &Mapping<'_>,
-        world: &mut impl ProcSource,
+        proc: &mut impl ProcSource,
         out: &mut EventQueue,
     ) -> ModuleId {
         let same = self.files.get(&mapping.identity).and_then(|known| known.iter().find(|(_, name)| name == path));
         if let Some((module, _)) = same {
             return *module;
         }
-        let (bytes, root) = match world.open(pid, path, mapping) {
+        let (bytes, root) = match proc.open(pid, path, mapping) {
             Some(opened) => (Some(opened.bytes), opened.root),
             None => (None, PathBuf::from("/")),
         };
@@ -203,20 +203,20 @@ mod tests {
 
     #[test]
     fn a_file_is_opened_once_per_path_and_counted_in_its_own_offsets() {
-        let (mut world, mut out) = (Tables::default(), EventQueue::default());
+        let (mut proc, mut out) = (Tables::default(), EventQueue::default());
         let mut modules = Modules::new(&mut out);
-        let place = |modules: &mut Modules, pid, world: &mut Tables, out: &mut EventQueue| {
+        let place = |modules: &mut Modules, pid, proc: &mut Tables, out: &mut EventQueue| {
             parse(MAPS.as_bytes())
-                .map(|m| modules.place(pid, &m, world, out))
+                .map(|m| modules.place(pid, &m, proc, out))
                 .map(|p| (p.module.0, p.base))
                 .collect::<Vec<_>>()
         };
-        let first = place(&mut modules, 7, &mut world, &mut out);
+        let first = place(&mut modules, 7, &mut proc, &mut out);
         assert_eq!(first, [(1, 0x1000u64.wrapping_sub(0x3000)), (2, 0), (3, 0x7000), (4, 0x9000)]);
-        let second = place(&mut modules, 8, &mut world, &mut out);
+        let second = place(&mut modules, 8, &mut proc, &mut out);
         assert_eq!(second[1], (5, 0), "anonymous code is each process's own");
         assert_eq!((second[0], second[2], second[3]), (first[0], first[2], first[3]));
-        assert_eq!(world.opened, ["/bin/a", "/bin/alias"]);
+        assert_eq!(proc.opened, ["/bin/a", "/bin/alias"]);
         assert_eq!(modules.shared().get(ModuleId(5)).unwrap().def.pid, 8);
         assert_eq!(modules.shared().get(KERNEL).unwrap().def.kind, ModuleKind::Kernel);
     }

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Sample of a thread that is about to leave the CPU; its switch record comes next.
 #[derive(Debug, Clone, Copy)]
-pub struct Leaving {
+pub struct DepartureSample {
     /// Its state, if the event contains it.
     pub state: Option<TaskState>,
     /// Its stack.
@@ -30,25 +30,25 @@ struct Left {
 
 /// Threads that are off the CPU.
 #[derive(Debug, Default)]
-pub struct Spans {
+pub struct OffCpuSpans {
     /// Whether only some spans come with a stack. Others then take the last stack of their thread and length class, so
     /// that the time of each class is distributed as sampled, and long waits do not describe short ones.
     partial: bool,
     sampled: FxHashMap<(u32, u8), (StackId, StackEnd)>,
-    leaving: FxHashMap<u32, Leaving>,
+    leaving: FxHashMap<u32, DepartureSample>,
     open: FxHashMap<u32, (Left, Option<Nanos>)>,
     /// Threads that ended in this round and in the one before: each leaves the CPU once more.
     ended: [FxHashSet<u32>; 2],
 }
 
-impl Spans {
+impl OffCpuSpans {
     /// Starts with no thread off the CPU. With `partial` only some spans come with a stack.
-    pub fn new(partial: bool) -> Spans {
-        Spans { partial, ..Spans::default() }
+    pub fn new(partial: bool) -> OffCpuSpans {
+        OffCpuSpans { partial, ..OffCpuSpans::default() }
     }
 
     /// A thread was sampled as it left the CPU.
-    pub fn leaving(&mut self, tid: u32, leaving: Leaving) {
+    pub fn leaving(&mut self, tid: u32, leaving: DepartureSample) {
         self.leaving.insert(tid, leaving);
     }
 
@@ -58,8 +58,8 @@ impl Spans {
         if self.ended.iter_mut().any(|ended| ended.remove(&tid)) {
             return false;
         }
-        let Leaving { state, stack, end } =
-            sampled.unwrap_or(Leaving { state: None, stack: None, end: StackEnd::NotTaken });
+        let DepartureSample { state, stack, end } =
+            sampled.unwrap_or(DepartureSample { state: None, stack: None, end: StackEnd::NotTaken });
         // A switch record separates preempted from blocked threads, but not storage from other waits; the stack may.
         let state = state.unwrap_or(if preempted { TaskState::Runnable } else { TaskState::Sleeping });
         self.open.insert(tid, (Left { at, pid, tid, state, stack, end }, None)).is_some()
@@ -193,11 +193,11 @@ mod tests {
 
     /// The spans, and how many were lost.
     fn play(steps: &[Step]) -> (Vec<Seen>, u64) {
-        let (mut spans, mut done, mut lost) = (Spans::default(), Vec::new(), 0);
+        let (mut spans, mut done, mut lost) = (OffCpuSpans::default(), Vec::new(), 0);
         for step in steps {
             match *step {
                 Out(tid, at, state) => {
-                    spans.leaving(tid, Leaving { state: Some(state), stack: None, end: StackEnd::NotTaken });
+                    spans.leaving(tid, DepartureSample { state: Some(state), stack: None, end: StackEnd::NotTaken });
                     lost += u64::from(spans.left(Nanos(at), 1, tid, false));
                 }
                 Switched(tid, at, preempted) => lost += u64::from(spans.left(Nanos(at), 1, tid, preempted)),
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn threads_still_blocked_at_the_end_count_up_to_it() {
-        let mut spans = Spans::default();
+        let mut spans = OffCpuSpans::default();
         spans.left(Nanos(10), 1, 1, false);
         let closed: Vec<_> = spans.close(Nanos(40)).iter().map(|span| (span.blocked, span.queued)).collect();
         assert_eq!(closed, [(Nanos(30), None)]);
@@ -255,9 +255,9 @@ mod tests {
 
     #[test]
     fn a_span_without_a_stack_takes_the_last_one_of_its_thread_and_length() {
-        let mut spans = Spans::new(true);
+        let mut spans = OffCpuSpans::new(true);
         let mut at = 0;
-        let mut wait = |spans: &mut Spans, tid, length, preempted, stack: Option<u32>| {
+        let mut wait = |spans: &mut OffCpuSpans, tid, length, preempted, stack: Option<u32>| {
             at += 1_000_000;
             spans.left(Nanos(at), 1, tid, preempted);
             if let Some(stack) = stack {

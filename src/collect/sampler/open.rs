@@ -3,10 +3,10 @@
 use super::assemble::Assembler;
 use super::attach::{self, AttachScope};
 use super::counters::KernelCounters;
-use super::follow::Follow;
+use super::follow::FollowedTasks;
 use super::hardware::{self, Hardware};
 use super::operations::Operations;
-use super::proc_source::Proc;
+use super::proc_source::LiveProc;
 use super::{Sampler, request, run};
 use crate::error::{Context, Result};
 use crate::model::{OpsSpec, Plan, SampleSource, Target, WaitSource};
@@ -26,8 +26,8 @@ impl Sampler {
     pub fn open(plan: &Plan, clock: &Clock) -> Result<Sampler> {
         let root = Path::new("/");
         limits::raise_open_files();
-        let mut menu = request::choose(plan, root)?;
-        let mut notes = std::mem::take(&mut menu.notes);
+        let mut event_requests = request::choose(plan, root)?;
+        let mut notes = std::mem::take(&mut event_requests.notes);
         let (command, command_output) = match &plan.target {
             Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
                 let (command, command_output) = spawn::start_read(argv)?;
@@ -41,29 +41,29 @@ impl Sampler {
             _ => SysFs::new(root.join("sys")).online_cpus()?,
         };
         let pid = command.as_ref().map(Started::pid);
-        let reach = attach::reach(&plan.target, pid, &menu, &cpus, root, &mut notes)?;
-        let place = match &reach {
+        let attach_scope = attach::attach_scope(&plan.target, pid, &event_requests, &cpus, root, &mut notes)?;
+        let place = match &attach_scope {
             AttachScope::Cgroup(directory) => directory.metadata().ok().map(|about| run::place(&about)),
             _ => None,
         };
         // With a delay the events are started later, explicitly.
         let on_exec = command.is_some() && plan.delay.0 == 0;
-        let mut attached = attach::attach(&menu, &reach, &cpus, on_exec, root)
+        let mut attached = attach::attach(&event_requests, &attach_scope, &cpus, on_exec, root)
             .context(|| format!("cannot profile {}", plan.target.label()))?;
         let used = attached.events.len() + attached.everywhere.len() + attached.rings.all().len();
-        let site = hardware::Site { reach: &reach, cpus: &cpus, on_exec, used, root };
+        let options = hardware::AttachOptions { attach_scope: &attach_scope, cpus: &cpus, on_exec, used, root };
         let (counters, kinds) = hardware::hardware_plan(&plan.hardware);
-        let (hardware, counted) = Hardware::open(counters, &menu, &site);
+        let (hardware, counted) = Hardware::open(counters, &event_requests, &options);
         notes.append(&mut attached.notes);
-        notes.extend(kinds.filter(|_| menu.hardware));
+        notes.extend(kinds.filter(|_| event_requests.hardware));
         notes.extend(counted);
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let counted = hardware.plan().clone();
         let counters = KernelCounters { hardware, operations, on_exec, clock: *clock, began: Nanos(0) };
-        let mut follow = Follow::new(&plan.target);
+        let mut follow = FollowedTasks::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
-        let partial = menu.waits == Some(WaitSource::SwitchRecords);
-        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, Proc::new("/proc"));
+        let partial = event_requests.waits == Some(WaitSource::SwitchRecords);
+        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, LiveProc::new("/proc"));
         if on_exec && attached.samples == SampleSource::Cpus {
             pid.into_iter().for_each(|pid| assembler.await_exec(pid));
         }
@@ -79,8 +79,8 @@ impl Sampler {
             command_output,
             place,
             cpus,
-            events: menu.specs,
-            waits: menu.waits,
+            events: event_requests.specs,
+            waits: event_requests.waits,
             wait_sampler: None,
             notes,
         })

@@ -26,8 +26,8 @@ const ENOTSUPP: i32 = 524;
 #[derive(Debug)]
 pub struct Operations {
     counters: Vec<Counter>,
-    /// Never started: see [`OpsRequest::keeper`].
-    _keeper: Vec<PerfEvent>,
+    /// Never started: see [`OpsRequest::placeholders`].
+    _placeholders: Vec<PerfEvent>,
     probe: Option<Probe>,
 }
 
@@ -77,11 +77,11 @@ impl Operations {
         };
         let mut request = Request::counting(TRACEPOINT, [id, 0, 0]);
         request.enable_on_exec = on_exec;
-        let mut asked = OpsRequest { request, probed: probe.is_some(), name, root };
-        let events = asked.open(&plan.target, command, cpus, notes)?;
-        let keeper = asked.keeper(cpus, notes);
+        let mut requested = OpsRequest { request, probed: probe.is_some(), name, root };
+        let events = requested.open(&plan.target, command, cpus, notes)?;
+        let placeholders = requested.placeholders(cpus, notes);
         let counters = events.into_iter().map(|event| Counter { event, last: Counted::default() }).collect();
-        Ok(Some(Operations { counters, _keeper: keeper, probe }))
+        Ok(Some(Operations { counters, _placeholders: placeholders, probe }))
     }
 
     /// Starts counting.
@@ -234,7 +234,7 @@ impl OpsRequest<'_> {
     /// An event that keeps the probe in every process that has the function, for kernels that would drop it in some
     /// processes that the target forks: when related processes have exchanged their events, the end of one takes the
     /// probe from the other.
-    fn keeper(&self, cpus: &[u32], notes: &mut Vec<Note>) -> Vec<PerfEvent> {
+    fn placeholders(&self, cpus: &[u32], notes: &mut Vec<Note>) -> Vec<PerfEvent> {
         if !self.probed || self.request.inherit != Inherit::All || self.request.keeps_task {
             return Vec::new();
         }

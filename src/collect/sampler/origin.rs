@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// A kind of record, with its own rings. At equal times, records of earlier kinds come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Flow {
+pub enum RingKind {
     /// Births, ends, names and mappings of tasks.
     Tasks,
     /// Threads that leave the CPU or are put on it.
@@ -18,17 +18,17 @@ pub enum Flow {
     Samples,
 }
 
-impl Flow {
+impl RingKind {
     /// Every kind.
-    pub const ALL: [Flow; 4] = [Flow::Tasks, Flow::Switches, Flow::Wakeups, Flow::Samples];
+    pub const ALL: [RingKind; 4] = [RingKind::Tasks, RingKind::Switches, RingKind::Wakeups, RingKind::Samples];
 
     /// Kind of the loss when one of its rings is full.
     pub fn loss(self) -> LossKind {
         match self {
-            Flow::Tasks => LossKind::Tasks,
-            Flow::Switches => LossKind::Switches,
-            Flow::Wakeups => LossKind::Wakeups,
-            Flow::Samples => LossKind::Samples,
+            RingKind::Tasks => LossKind::Tasks,
+            RingKind::Switches => LossKind::Switches,
+            RingKind::Wakeups => LossKind::Wakeups,
+            RingKind::Samples => LossKind::Samples,
         }
     }
 }
@@ -50,12 +50,12 @@ pub enum Role {
 
 impl Role {
     /// The rings that its records go through.
-    pub fn flow(self) -> Flow {
+    pub fn ring_kind(self) -> RingKind {
         match self {
-            Role::Event(_) => Flow::Samples,
-            Role::Leaves(_) | Role::Switches => Flow::Switches,
-            Role::Wakes(_) => Flow::Wakeups,
-            Role::Tasks => Flow::Tasks,
+            Role::Event(_) => RingKind::Samples,
+            Role::Leaves(_) | Role::Switches => RingKind::Switches,
+            Role::Wakes(_) => RingKind::Wakeups,
+            Role::Tasks => RingKind::Tasks,
         }
     }
 }

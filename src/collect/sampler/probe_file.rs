@@ -19,7 +19,7 @@ const LIBRARIES: [&str; 7] =
 
 /// A file to probe.
 #[derive(Debug)]
-pub struct Found {
+pub struct ProbeFile {
     /// Kept open, so that the file examined is the file that is probed.
     pub file: File,
     /// Its path as its users see it.
@@ -33,7 +33,7 @@ pub struct Found {
 ///
 /// # Errors
 /// `NotFound` with the places searched; `NotPermitted` and similar errors from opening it.
-pub fn find(binary: &Path, pids: &[u32], search: &OsStr, root: &Path) -> Result<Vec<Found>> {
+pub fn find(binary: &Path, pids: &[u32], search: &OsStr, root: &Path) -> Result<Vec<ProbeFile>> {
     let mapped = mapped(binary, pids, root)?;
     if !mapped.is_empty() {
         return Ok(mapped);
@@ -41,7 +41,7 @@ pub fn find(binary: &Path, pids: &[u32], search: &OsStr, root: &Path) -> Result<
     let paths = if bare(binary) { searched(binary, search, root) } else { own_views(binary, pids, root) };
     for path in paths {
         match files::open_regular(&path) {
-            Ok((file, _)) => return Ok(vec![Found { file, path }]),
+            Ok((file, _)) => return Ok(vec![ProbeFile { file, path }]),
             // As in a shell: a folder of PATH that may not be read, or contains something else of the name, is skipped.
             Err(error) if bare(binary) || error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).context(|| format!("cannot open {}", path.display())),
@@ -63,7 +63,7 @@ fn bare(binary: &Path) -> bool {
 }
 
 /// The files that the processes have mapped under that name, without duplicates.
-fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<Found>> {
+fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<ProbeFile>> {
     let proc = ProcFs::new(root.join("proc"));
     // A link such as /usr/bin/python3 is mapped under the name of the file it points to.
     let resolved = std::fs::canonicalize(binary).ok();
@@ -80,7 +80,7 @@ fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<Found>> {
             if seen.insert((mapping.device, mapping.inode)) {
                 let (file, _) = open_mapped(&proc, *pid, &mapping, &path)
                     .context(|| format!("cannot open {} of process {pid}", path.display()))?;
-                found.push(Found { file, path });
+                found.push(ProbeFile { file, path });
             }
         }
     }

@@ -12,7 +12,7 @@ const MOST_LISTED: usize = 5;
 
 /// Place of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Point {
+pub struct ProbePoint {
     /// The function's first byte in the file.
     pub offset: u64,
     /// How the function's code begins.
@@ -41,7 +41,7 @@ pub fn build_id(image: &[u8]) -> Option<String> {
 /// # Errors
 /// `Corrupt` for a file that is not ELF; `NotFound` with similar names; `Usage` if several functions have the name;
 /// `Unsupported` for a function that is chosen at load time.
-pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<Point> {
+pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<ProbePoint> {
     let file = open(image)?;
     let separate = debug.and_then(|bytes| object::File::parse(bytes).ok());
     let mut functions: Vec<Function<'_>> = functions(&file);
@@ -59,7 +59,7 @@ pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<Point> 
         Error::new(ErrorKind::Corrupt, format!("{wanted} at {:#x} lies in no code of the file", found.address))
     })?;
     let code = usize::try_from(offset).ok().and_then(|at| image.get(at..)).unwrap_or_default();
-    Ok(Point { offset, entry: Entry::of(code) })
+    Ok(ProbePoint { offset, entry: Entry::of(code) })
 }
 
 fn open(image: &[u8]) -> Result<object::File<'_>> {
@@ -236,7 +236,7 @@ mod tests {
             ("0x401050", 0x50),
         ] {
             let point = parse(&program(), None, wanted).unwrap();
-            assert_eq!(point, Point { offset: CODE.0 + offset, entry }, "{wanted}");
+            assert_eq!(point, ProbePoint { offset: CODE.0 + offset, entry }, "{wanted}");
         }
     }
 

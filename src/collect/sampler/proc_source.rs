@@ -15,11 +15,11 @@ pub trait ProcSource {
     /// Whether a process (or thread) can still run: a zombie cannot, unless other threads of it are alive.
     fn alive(&mut self, id: u32) -> bool;
     /// Opens the file behind a mapping that names `path`.
-    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<Opened>;
+    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile>;
 }
 
 /// A mapped file, opened.
-pub struct Opened {
+pub struct OpenedFile {
     /// Its bytes.
     pub bytes: Bytes,
     /// The root below which the process sees it; debug files are searched there as well.
@@ -28,14 +28,14 @@ pub struct Opened {
 
 /// The live system.
 #[derive(Debug)]
-pub struct Proc {
+pub struct LiveProc {
     root: PathBuf,
 }
 
-impl Proc {
+impl LiveProc {
     /// Reads below `root`, usually `/proc`.
-    pub fn new(root: impl Into<PathBuf>) -> Proc {
-        Proc { root: root.into() }
+    pub fn new(root: impl Into<PathBuf>) -> LiveProc {
+        LiveProc { root: root.into() }
     }
 
     fn process(&self, pid: u32) -> PathBuf {
@@ -43,7 +43,7 @@ impl Proc {
     }
 }
 
-impl ProcSource for Proc {
+impl ProcSource for LiveProc {
     fn maps(&mut self, pid: u32) -> Option<Vec<u8>> {
         std::fs::read(self.process(pid).join("maps")).ok()
     }
@@ -66,17 +66,17 @@ impl ProcSource for Proc {
 
     /// Tries the name in the process's own root, then in ours in case the process is gone, and finally `map_files`,
     /// which reaches deleted files but needs privilege. A different inode number means a different file.
-    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<Opened> {
+    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile> {
         let theirs = self.process(pid).join("root");
         for root in [theirs.clone(), PathBuf::from("/")] {
             let named = root.join(path.trim_start_matches('/'));
             if let Some(bytes) = open_if(&named, |identity| identity.inode == mapping.identity.inode) {
-                return Some(Opened { bytes, root });
+                return Some(OpenedFile { bytes, root });
             }
         }
         let range = format!("{:x}-{:x}", mapping.start, mapping.end);
         let bytes = open_if(&self.process(pid).join("map_files").join(range), |_| true)?;
-        Some(Opened { bytes, root: theirs })
+        Some(OpenedFile { bytes, root: theirs })
     }
 }
 
@@ -118,9 +118,9 @@ pub(crate) mod fake {
             self.maps.contains_key(&id)
         }
 
-        fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<Opened> {
+        fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<OpenedFile> {
             self.opened.push(path.to_string());
-            Some(Opened { bytes: Arc::new(*b"abc"), root: PathBuf::from("/") })
+            Some(OpenedFile { bytes: Arc::new(*b"abc"), root: PathBuf::from("/") })
         }
     }
 }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_running_programs_own_file_is_found_by_name_and_inode() {
-        let mut proc = Proc::new("/proc");
+        let mut proc = LiveProc::new("/proc");
         let pid = std::process::id();
         let text = proc.maps(pid).unwrap();
         let own = parse(&text).find(|mapping| matches!(mapping.memory, Memory::File(_))).unwrap();

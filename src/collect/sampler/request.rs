@@ -1,7 +1,7 @@
 //! Translates the plan into requests to the kernel: events, their fallbacks, what each sample carries. Events are
 //! opened only on the calling thread, to test what is permitted and what counts.
 
-use super::event_requests::{EventRequests, Set, layout, paranoid, refused};
+use super::event_requests::{EventGroup, EventRequests, layout, paranoid, refused};
 use super::origin::Role;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
@@ -29,7 +29,7 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     // The recording states what was sampled, not what was requested.
     specs.iter_mut().for_each(|spec| spec.exclude_kernel |= exclude_kernel);
     let rate = cap(plan.rate, root, &mut notes);
-    let mut sets: Vec<Set> = Vec::new();
+    let mut sets: Vec<EventGroup> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
         let mut request = sample_request(spec, plan.call_graph, rate, exclude_kernel, root)?;
         // Counting groups take turns on the PMU; a sampling event among them would be inactive most of the time.
@@ -41,7 +41,7 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
                 set.requests.push(request);
                 set.roles.push(role);
             }
-            None => sets.push(Set {
+            None => sets.push(EventGroup {
                 requests: vec![request],
                 roles: vec![role],
                 name: spec.name.clone(),
@@ -65,11 +65,11 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
 
 /// An event that counts nothing and only carries records, so that these are complete wherever samples are taken, and
 /// their losses are counted separately.
-fn records(name: &str, role: Role, exclude_kernel: bool) -> Set {
+fn records(name: &str, role: Role, exclude_kernel: bool) -> EventGroup {
     let mut request = Request::counting(event::SOFTWARE, [event::DUMMY, 0, 0]);
     (request.exclude.kernel, request.exclude.hv) = (exclude_kernel, exclude_kernel);
     (request.side_band, request.switches) = (role == Role::Tasks, role == Role::Switches);
-    Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false }
+    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false }
 }
 
 fn sample_request(
@@ -193,11 +193,11 @@ fn cap(rate: Rate, root: &Path, notes: &mut Vec<Note>) -> Rate {
     let path = root.join("proc/sys/kernel/perf_event_max_sample_rate");
     let most = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
     match (rate, most) {
-        (Rate::Frequency(asked), Some(most)) if asked > most => {
+        (Rate::Frequency(requested), Some(most)) if requested > most => {
             notes.push(Note {
                 topic: "rate-capped".to_string(),
-                text: format!("{asked} samples per second are more than this kernel allows: taking {most}."),
-                fix: Some(format!("sudo sysctl kernel.perf_event_max_sample_rate={asked}")),
+                text: format!("{requested} samples per second are more than this kernel allows: taking {most}."),
+                fix: Some(format!("sudo sysctl kernel.perf_event_max_sample_rate={requested}")),
             });
             Rate::Frequency(most)
         }
@@ -215,9 +215,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc/sys/kernel")).unwrap();
         std::fs::write(root.path().join("proc/sys/kernel/perf_event_max_sample_rate"), "1000\n").unwrap();
-        for (asked, taken, said) in [(997, 997, 0), (5000, 1000, 1)] {
+        for (requested, taken, said) in [(997, 997, 0), (5000, 1000, 1)] {
             let mut notes = Vec::new();
-            assert_eq!(cap(Rate::Frequency(asked), root.path(), &mut notes), Rate::Frequency(taken));
+            assert_eq!(cap(Rate::Frequency(requested), root.path(), &mut notes), Rate::Frequency(taken));
             assert_eq!(notes.len(), said);
         }
     }

@@ -5,7 +5,7 @@
 //! With a ring per kind, a flood of one kind costs no records of another, and loss records show what was lost.
 
 use super::event_requests::{EventRequests, paranoid, refused};
-use super::origin::Flow;
+use super::origin::RingKind;
 use super::sorter::Source;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, RecordCount};
@@ -28,24 +28,24 @@ const LEAST: usize = 64 << 10;
 
 /// Records read and lost, by kind.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Records([(u64, u64); Flow::ALL.len()]);
+pub struct Records([(u64, u64); RingKind::ALL.len()]);
 
 impl Records {
     /// Counts one record read.
-    pub fn read(&mut self, flow: Flow) {
-        self.0[flow as usize].0 += 1;
+    pub fn read(&mut self, ring_kind: RingKind) {
+        self.0[ring_kind as usize].0 += 1;
     }
 
     /// Counts `count` lost records.
-    pub fn lost(&mut self, flow: Flow, count: u64) {
-        let lost = &mut self.0[flow as usize].1;
+    pub fn lost(&mut self, ring_kind: RingKind, count: u64) {
+        let lost = &mut self.0[ring_kind as usize].1;
         *lost = lost.saturating_add(count);
     }
 
     /// The kinds that have any records.
     pub fn counts(&self) -> Vec<RecordCount> {
-        let kinds = Flow::ALL.into_iter().zip(self.0).filter(|(_, (read, lost))| read + lost > 0);
-        kinds.map(|(flow, (read, lost))| RecordCount { kind: flow.loss(), read, lost }).collect()
+        let kinds = RingKind::ALL.into_iter().zip(self.0).filter(|(_, (read, lost))| read + lost > 0);
+        kinds.map(|(ring_kind, (read, lost))| RecordCount { kind: ring_kind.loss(), read, lost }).collect()
     }
 }
 
@@ -54,7 +54,7 @@ impl Records {
 pub struct Rings {
     /// Kind by kind, CPU by CPU.
     all: Vec<Ring>,
-    kinds: Vec<Flow>,
+    kinds: Vec<RingKind>,
     cpus: usize,
 }
 
@@ -64,11 +64,11 @@ impl Rings {
     ///
     /// # Errors
     /// `NotPermitted` if the kernel refuses events altogether, `Exhausted` if not even small rings can be locked.
-    pub fn open(cpus: &[u32], menu: &EventRequests, root: &Path) -> Result<(Rings, Option<Note>)> {
-        let bytes = |flow| menu.bytes_per_second(|set| set.flow() == flow);
-        let rates: Vec<(Flow, u64)> =
-            Flow::ALL.map(|flow| (flow, bytes(flow))).into_iter().filter(|(_, b)| *b > 0).collect();
-        let kinds: Vec<Flow> = rates.iter().map(|(flow, _)| *flow).collect();
+    pub fn open(cpus: &[u32], event_requests: &EventRequests, root: &Path) -> Result<(Rings, Option<Note>)> {
+        let bytes = |ring_kind| event_requests.bytes_per_second(|set| set.ring_kind() == ring_kind);
+        let rates: Vec<(RingKind, u64)> =
+            RingKind::ALL.map(|ring_kind| (ring_kind, bytes(ring_kind))).into_iter().filter(|(_, b)| *b > 0).collect();
+        let kinds: Vec<RingKind> = rates.iter().map(|(ring_kind, _)| *ring_kind).collect();
         let wanted: Vec<usize> = rates.iter().map(|(_, rate)| size(cpus.len(), *rate)).collect();
         let mut sizes = wanted.clone();
         loop {
@@ -81,8 +81,8 @@ impl Rings {
     }
 
     /// The ring of a kind on the CPU at this index.
-    pub fn of(&self, flow: Flow, cpu: usize) -> Option<&Ring> {
-        let kind = self.kinds.iter().position(|kind| *kind == flow)?;
+    pub fn of(&self, ring_kind: RingKind, cpu: usize) -> Option<&Ring> {
+        let kind = self.kinds.iter().position(|kind| *kind == ring_kind)?;
         self.all.get(kind * self.cpus + cpu)
     }
 

@@ -6,7 +6,7 @@ use super::assemble::Assembler;
 use super::counters::{LastReading, Reader};
 use super::coverage::coverage;
 use super::new_threads::threads_of;
-use super::proc_source::Proc;
+use super::proc_source::LiveProc;
 use super::sorter::EventSorter;
 use super::waiting::WaitSampler;
 use crate::error::Result;
@@ -199,7 +199,7 @@ impl Sampler {
         let rings = self.attached.rings.all_mut();
         let assembler = &mut self.assembler;
         let looks = &mut self.wait_sampler;
-        let mut looked = |assembler: &mut Assembler<Proc>, until| {
+        let mut looked = |assembler: &mut Assembler<LiveProc>, until| {
             while let Some(seen) = looks.as_mut().and_then(|looks| looks.next_until(until)) {
                 assembler.waiting(&seen);
             }

@@ -29,7 +29,7 @@ pub struct Stacks {
 
 /// A built stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Built {
+pub struct BuiltStack {
     /// Its number; `None` if there was not even an address.
     pub stack: Option<StackId>,
     /// How it ended.
@@ -68,7 +68,7 @@ impl Stacks {
     }
 
     /// The stack of a sample from a process with these mappings.
-    pub fn build(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> Built {
+    pub fn build(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
         self.kernel.clear();
         self.user.clear();
         self.split(sample);
@@ -88,11 +88,11 @@ impl Stacks {
             CallGraph::FramePointer => self.chain_end(space, outermost),
             _ => end,
         };
-        Built { stack, end, unknown }
+        BuiltStack { stack, end, unknown }
     }
 
     /// The stack of a blocked thread from a wait sample.
-    pub fn waiting(&mut self, sample: &WaitSample, space: &AddressMap, out: &mut EventQueue) -> Built {
+    pub fn waiting(&mut self, sample: &WaitSample, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
         self.kernel.clear();
         self.user.clear();
         for function in &sample.kernel {
@@ -103,7 +103,7 @@ impl Stacks {
             None => StackEnd::Broken,
         };
         let Interned { stack, unknown, cut, .. } = self.intern(space, out);
-        Built { stack, end: if cut { StackEnd::Truncated } else { end }, unknown }
+        BuiltStack { stack, end: if cut { StackEnd::Truncated } else { end }, unknown }
     }
 
     /// Unwinds without a frame pointer, which cannot be read from a thread that is not stopped. If the code keeps one,
@@ -221,12 +221,12 @@ mod tests {
     use super::*;
     use crate::collect::sampler::modules::Placed;
     use crate::model::{Definition, Event, ModuleId};
-    use crate::sys::perf::record::{Layout, Record, Stamp, fake, parse};
+    use crate::sys::perf::record::{Layout, Record, SampleId, fake, parse};
 
-    const STAMP: Stamp = Stamp { pid: 1, tid: 1, time: 0, id: 9, cpu: 0 };
+    const STAMP: SampleId = SampleId { pid: 1, tid: 1, time: 0, id: 9, cpu: 0 };
 
     /// The frames of a sample, innermost first, as (module, address), and the built stack.
-    fn built(method: CallGraph, layout: Layout, misc: u16, tail: &[u64]) -> (Vec<(Option<u32>, u64)>, Built) {
+    fn built(method: CallGraph, layout: Layout, misc: u16, tail: &[u64]) -> (Vec<(Option<u32>, u64)>, BuiltStack) {
         let bytes = fake::sample(misc, 0x1010, 1, STAMP, &fake::words64(tail));
         let Some((_, Record::Sample(sample))) = parse(&bytes, |_| Some(layout)) else { panic!("not a sample") };
         let mut space = AddressMap::default();

@@ -1,7 +1,7 @@
 //! Chooses how off-CPU time is recorded: by the source that sees most of what this machine and user allow. Every source
 //! needs the switch records, which determine each span's length; sources differ in what they add.
 
-use super::event_requests::{Set, layout};
+use super::event_requests::{EventGroup, layout};
 use super::origin::Role;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CallGraph, Note, Rate, WaitSource};
@@ -20,7 +20,7 @@ pub struct Switches {
     /// The source.
     pub source: WaitSource,
     /// Events it needs besides the switch records.
-    pub sets: Vec<Set>,
+    pub sets: Vec<EventGroup>,
     /// Its limits, and what a better source needs.
     pub note: Option<Note>,
 }
@@ -53,7 +53,7 @@ fn note(source: WaitSource, why: &str, fix: String) -> Note {
 }
 
 /// Events for leaving the CPU (with the stack) and for being woken.
-fn tracepoints(method: CallGraph, root: &Path) -> Result<Vec<Set>> {
+fn tracepoints(method: CallGraph, root: &Path) -> Result<Vec<EventGroup>> {
     let switch = Format::open(root, "sched", "sched_switch")?;
     let waking = Format::open(root, "sched", "sched_waking")?;
     let mut leaving = leaving(method);
@@ -80,16 +80,16 @@ fn tracepoints(method: CallGraph, root: &Path) -> Result<Vec<Set>> {
 }
 
 /// The event for leaving the CPU, with the stack; only the switch records contain the state.
-fn switch_event(method: CallGraph) -> Set {
+fn switch_event(method: CallGraph) -> EventGroup {
     let event = (event::SOFTWARE, event::CONTEXT_SWITCHES);
     every(event, leaving(method), Role::Leaves(None), "context-switches", false)
 }
 
-fn every((pmu, config): (u32, u64), layout: Layout, role: Role, name: &str, everywhere: bool) -> Set {
+fn every((pmu, config): (u32, u64), layout: Layout, role: Role, name: &str, everywhere: bool) -> EventGroup {
     let mut request = Request::counting(pmu, [config, 0, 0]);
     request.rate = Some(Rate::Period(1));
     request.layout = layout;
-    Set { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere }
+    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere }
 }
 
 /// Sample layout for a thread that leaves the CPU.

@@ -45,7 +45,7 @@ pub struct TaskContext<'a, W> {
     /// Modules so far.
     pub modules: &'a mut Modules,
     /// The system.
-    pub world: &'a mut W,
+    pub proc: &'a mut W,
     /// The stream.
     pub out: &'a mut EventQueue,
 }
@@ -56,7 +56,7 @@ impl Tasks {
         if self.tasks.contains_key(&tid) {
             return;
         }
-        let Some(comm) = with.world.comm(pid, tid) else {
+        let Some(comm) = with.proc.comm(pid, tid) else {
             // Already gone: recorded without a name, so that it is not asked for with every sample.
             self.add(pid, tid, String::new());
             return;
@@ -95,7 +95,7 @@ impl Tasks {
 
     /// A process mapped something.
     pub fn mapped<W: ProcSource>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut TaskContext<'_, W>) {
-        let placed = with.modules.place(pid, mapping, with.world, with.out);
+        let placed = with.modules.place(pid, mapping, with.proc, with.out);
         let process = self.processes.entry(pid).or_default();
         Arc::make_mut(&mut process.space).map(mapping.start, mapping.end, &placed);
     }
@@ -177,10 +177,10 @@ impl Tasks {
 
 impl Process {
     fn read<W: ProcSource>(&mut self, pid: u32, with: &mut TaskContext<'_, W>) {
-        let Some(text) = with.world.maps(pid) else { return };
+        let Some(text) = with.proc.maps(pid) else { return };
         let mut space = AddressMap::default();
         for mapping in maps::parse(&text) {
-            let placed = with.modules.place(pid, &mapping, with.world, with.out);
+            let placed = with.modules.place(pid, &mapping, with.proc, with.out);
             space.map(mapping.start, mapping.end, &placed);
         }
         self.space = Arc::new(space);
@@ -197,24 +197,24 @@ mod tests {
     use crate::collect::sampler::proc_source::fake::Tables;
     use crate::sys::files::Identity;
 
-    struct Bench {
+    struct Fixture {
         tasks: Tasks,
         modules: Modules,
-        world: Tables,
+        proc: Tables,
         out: EventQueue,
     }
 
-    impl Bench {
-        fn new(maps: &[(u32, &str)]) -> Bench {
+    impl Fixture {
+        fn new(maps: &[(u32, &str)]) -> Fixture {
             let mut out = EventQueue::default();
             let modules = Modules::new(&mut out);
             let maps = maps.iter().map(|(pid, text)| (*pid, text.to_string())).collect();
-            Bench { tasks: Tasks::default(), modules, world: Tables { maps, ..Tables::default() }, out }
+            Fixture { tasks: Tasks::default(), modules, proc: Tables { maps, ..Tables::default() }, out }
         }
 
         fn with<T>(&mut self, f: impl FnOnce(&mut Tasks, &mut TaskContext<'_, Tables>) -> T) -> T {
-            let Bench { tasks, modules, world, out } = self;
-            f(tasks, &mut TaskContext { modules, world, out })
+            let Fixture { tasks, modules, proc, out } = self;
+            f(tasks, &mut TaskContext { modules, proc, out })
         }
 
         fn found(&mut self, pid: u32, address: u64) -> Option<u64> {
@@ -238,59 +238,59 @@ mod tests {
 
     #[test]
     fn a_forked_child_shares_its_parents_mappings_until_it_maps_its_own() {
-        let mut bench = Bench::new(&[(5, MAPS)]);
-        bench.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
-        assert_eq!(bench.found(5, 0x1010), Some(0x10));
-        bench.fork(6, 6, 5);
-        bench.map(6, 0x8000, "/lib/b");
-        assert_eq!((bench.found(6, 0x1010), bench.found(6, 0x8001)), (Some(0x10), Some(1)));
-        assert_eq!((bench.found(5, 0x8001), bench.world.reads), (None, 1), "and the parent sees nothing of it");
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        assert_eq!(fixture.found(5, 0x1010), Some(0x10));
+        fixture.fork(6, 6, 5);
+        fixture.map(6, 0x8000, "/lib/b");
+        assert_eq!((fixture.found(6, 0x1010), fixture.found(6, 0x8001)), (Some(0x10), Some(1)));
+        assert_eq!((fixture.found(5, 0x8001), fixture.proc.reads), (None, 1), "and the parent sees nothing of it");
     }
 
     #[test]
     fn an_exec_leaves_only_what_the_new_program_maps() {
-        let mut bench = Bench::new(&[(5, MAPS)]);
-        bench.found(5, 0);
-        bench.tasks.named(Nanos(2), 5, 5, "b", true, &mut bench.out);
-        bench.map(5, 0x9000, "/bin/b");
-        assert_eq!((bench.found(5, 0x1010), bench.found(5, 0x9002)), (None, Some(2)));
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.found(5, 0);
+        fixture.tasks.named(Nanos(2), 5, 5, "b", true, &mut fixture.out);
+        fixture.map(5, 0x9000, "/bin/b");
+        assert_eq!((fixture.found(5, 0x1010), fixture.found(5, 0x9002)), (None, Some(2)));
     }
 
     #[test]
     fn mappings_are_read_again_once_after_a_loss_and_not_before() {
-        let mut bench = Bench::new(&[(5, MAPS)]);
-        bench.found(5, 0);
-        assert!(bench.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
-        bench.tasks.mark_stale();
-        assert!(bench.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some());
-        assert!(bench.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
-        assert_eq!(bench.world.reads, 2);
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.found(5, 0);
+        assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
+        fixture.tasks.mark_stale();
+        assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some());
+        assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
+        assert_eq!(fixture.proc.reads, 2);
     }
 
     #[test]
     fn ten_thousand_lives_leave_nothing_behind() {
-        let mut bench = Bench::new(&[(5, MAPS)]);
-        bench.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
         for tid in 10..10_010 {
-            bench.fork(5, tid, 5);
-            bench.fork(100_000 + tid, 100_000 + tid, 5);
-            bench.tasks.died(Nanos(3), 5, tid, &mut bench.out);
-            bench.tasks.died(Nanos(3), 100_000 + tid, 100_000 + tid, &mut bench.out);
+            fixture.fork(5, tid, 5);
+            fixture.fork(100_000 + tid, 100_000 + tid, 5);
+            fixture.tasks.died(Nanos(3), 5, tid, &mut fixture.out);
+            fixture.tasks.died(Nanos(3), 100_000 + tid, 100_000 + tid, &mut fixture.out);
             // The system still shows each process for one more round.
-            bench.tasks.sweep(|pid| pid == 100_000 + tid, |_| {});
+            fixture.tasks.sweep(|pid| pid == 100_000 + tid, |_| {});
         }
-        bench.tasks.sweep(|_| false, |_| {});
-        assert_eq!(bench.tasks.len(), (1, 1));
+        fixture.tasks.sweep(|_| false, |_| {});
+        assert_eq!(fixture.tasks.len(), (1, 1));
     }
 
     #[test]
     fn a_task_says_how_it_came_what_it_was_called_and_that_it_ended() {
-        let mut bench = Bench::new(&[(5, MAPS)]);
-        bench.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
-        bench.fork(5, 7, 5);
-        bench.tasks.named(Nanos(2), 5, 7, "worker", false, &mut bench.out);
-        bench.tasks.died(Nanos(3), 5, 7, &mut bench.out);
-        let changes: Vec<_> = bench
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        fixture.fork(5, 7, 5);
+        fixture.tasks.named(Nanos(2), 5, 7, "worker", false, &mut fixture.out);
+        fixture.tasks.died(Nanos(3), 5, 7, &mut fixture.out);
+        let changes: Vec<_> = fixture
             .out
             .take()
             .into_iter()

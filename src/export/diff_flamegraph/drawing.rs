@@ -1,9 +1,9 @@
 //! The cells of the picture: their position, appearance and title.
 
 use super::{COLUMN, HEAD, PAD, ROW, STEPS, WIDTH, caption};
+use crate::export::column_format::cost;
 use crate::export::columns;
 use crate::export::markup::{attribute, escaped, px};
-use crate::export::shape::cost;
 use crate::view::diff_flamegraph::{DiffCell, DiffFlameGraph};
 use crate::view::escape::visible;
 use crate::view::fit::name_forms;

@@ -3,9 +3,9 @@
 
 mod drawing;
 
+use super::column_format::cost;
 use super::columns;
 use super::markup::{escaped, px};
-use super::shape::cost;
 use crate::view::diff_flamegraph::{ComparisonTerms, CostAxis, DiffFlameGraph};
 use crate::view::escape::visible;
 use drawing::Drawing;

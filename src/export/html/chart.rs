@@ -1,10 +1,10 @@
 //! Throughput by width as an SVG: measured, by the law, and ideal, with every core as productive as the first.
 //! The law's scatter is drawn only over the widths it was fitted on.
 
+use crate::export::column_format::ColumnFormat;
 use crate::export::markup::{escaped, px};
-use crate::export::shape::Shape;
 use crate::model::{Region, Unit};
-use crate::view::sweep::{Fit, SweepView, Usl, Value, words};
+use crate::view::sweep::{RegionFit, SweepView, Usl, Value, words};
 
 const WIDTH: f64 = 1100.0;
 const HEIGHT: f64 = 420.0;
@@ -26,7 +26,7 @@ struct Dot {
 struct Axes {
     most_n: f64,
     most_x: f64,
-    unit: Shape,
+    unit: ColumnFormat,
 }
 
 impl Axes {
@@ -63,7 +63,7 @@ fn figure(view: &SweepView, dots: &[Dot]) -> String {
     let axes = Axes {
         most_n: most(&mut dots.iter().map(|dot| f64::from(dot.n))) * 1.04,
         most_x: most(&mut dots.iter().map(|dot| dot.x + dot.half.unwrap_or(0.0))) * 1.12,
-        unit: Shape::of(Unit::PerSecond, dots.iter().map(|dot| dot.x)),
+        unit: ColumnFormat::of(Unit::PerSecond, dots.iter().map(|dot| dot.x)),
     };
     let mut out = format!(
         "<figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" font-size=\"12\"><title>Throughput by number of {}</title>",
@@ -172,7 +172,7 @@ fn line(out: &mut String, axes: &Axes, class: &str, (from, to): (f64, f64), of: 
     out.push_str(&format!("<path class=\"{class}\" d=\"M{}\"><title>{title}</title></path>", points.join("L")));
 }
 
-fn curve(out: &mut String, axes: &Axes, fit: &Fit, law: &Usl) {
+fn curve(out: &mut String, axes: &Axes, fit: &RegionFit, law: &Usl) {
     let Some((first, last)) = fit.widths.first().zip(fit.widths.last()) else { return };
     let inside = (f64::from(*first), f64::from(*last));
     let by_law = |n: f64| words::by_law(law, n);

@@ -2,8 +2,8 @@
 //! Gains hang below the line, so that they cannot be taken for losses.
 
 use super::tables::Html;
+use crate::export::column_format::ColumnFormat;
 use crate::export::markup::{escaped, px};
-use crate::export::shape::Shape;
 use crate::view::sweep::{SliceKind, Stack, SweepView, words};
 
 const WIDTH: f64 = 1100.0;
@@ -67,7 +67,7 @@ fn bar(out: &mut String, stack: &Stack, (left, slot): (f64, f64), zero: f64, hei
     let x = left + (slot - wide) / 2.0;
     let scale = WHOLE / f64::from(stack.n);
     let (mut up, mut down) = (zero, zero);
-    let shape = Shape::fixed(2);
+    let shape = ColumnFormat::fixed(2);
     let slices = stack.slices.iter().map(|slice| (Some(slice.kind), slice.cores));
     for (kind, cores) in std::iter::once((None, stack.useful)).chain(slices).filter(|(_, cores)| cores.is_finite()) {
         let tall = (cores.abs() * scale).min(WHOLE * 2.0);
@@ -116,7 +116,7 @@ fn legend(kinds: &[SliceKind]) -> String {
 }
 
 fn table(stacks: &[&Stack], kinds: &[SliceKind]) -> String {
-    let shape = Shape::fixed(2);
+    let shape = ColumnFormat::fixed(2);
     let mut table = Html::table("Cores lost by cause; below 0: gained");
     table.head(std::iter::once("cores at n".to_string()).chain(stacks.iter().map(|stack| stack.n.to_string())), 1);
     table.row("useful: the speed-up", stacks.iter().map(|stack| shape.show(stack.useful)));

@@ -1,8 +1,8 @@
 //! The tables of the page, each with a caption and headings that a screen reader can follow.
 //! Missing values are not shown as numbers.
 
+use crate::export::column_format::{ColumnFormat, cost};
 use crate::export::markup::escaped;
-use crate::export::shape::{Shape, cost};
 use crate::view::CodeKind;
 use crate::view::number::percent;
 use crate::view::sweep::{Column, LossRow, PointView, SweepView, Value, words};
@@ -69,7 +69,7 @@ pub(super) fn points(view: &SweepView) -> String {
 
 fn block_of(view: &SweepView, columns: &[&Column], caption: &str) -> String {
     let means = |column: &Column| view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
-    let shapes: Vec<Shape> = columns.iter().map(|column| Shape::of(column.unit, means(column))).collect();
+    let shapes: Vec<ColumnFormat> = columns.iter().map(|column| ColumnFormat::of(column.unit, means(column))).collect();
     let heads = columns.iter().zip(&shapes).map(|(column, shape)| {
         let unit = shape.unit.trim_end_matches("/s");
         if unit.is_empty() { column.label.to_string() } else { format!("{}<br>{unit}", column.label) }
@@ -84,7 +84,7 @@ fn block_of(view: &SweepView, columns: &[&Column], caption: &str) -> String {
     table.finish()
 }
 
-fn cell(view: &SweepView, point: &PointView, column: &Column, shape: &Shape) -> String {
+fn cell(view: &SweepView, point: &PointView, column: &Column, shape: &ColumnFormat) -> String {
     match point.values.get(column.name) {
         Some(Value::Known { mean, half: Some(half) }) => {
             format!("{}<small>±{}</small>", shape.show(mean), shape.show(half))
@@ -117,7 +117,7 @@ fn loss_table(caption: &str, rows: &[LossRow], unit: &str) -> String {
         return format!("<p class=\"about\">{}: nothing beyond what chance may do.</p>", escaped(caption));
     }
     let shown = &real[..real.len().min(MOST)];
-    let shape = Shape::cost(unit, shown.iter().map(|row| row.growth()));
+    let shape = ColumnFormat::cost(unit, shown.iter().map(|row| row.growth()));
     let mut table = Html::table(caption);
     let costs = ["growth", "base", "here"].map(|head| format!("{head}<br>{}", shape.unit));
     let heads = ["function", "module"].map(str::to_string).into_iter().chain(costs);
@@ -134,7 +134,7 @@ fn loss_table(caption: &str, rows: &[LossRow], unit: &str) -> String {
     table.finish() + &more
 }
 
-fn cells(row: &LossRow, shape: &Shape) -> [String; 5] {
+fn cells(row: &LossRow, shape: &ColumnFormat) -> [String; 5] {
     let place = match row.function.kind {
         CodeKind::Kernel => " (kernel)",
         CodeKind::Jit => " (JIT)",

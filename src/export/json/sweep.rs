@@ -7,7 +7,9 @@ use crate::model::{HostFacts, Note, OpsSpec, Placement, RunMeta, Target, Width};
 use crate::view::CodeKind;
 use crate::view::diff_flamegraph::CostAxis;
 use crate::view::findings::FindingView;
-use crate::view::sweep::{Bound, Fit, Loss, LossRow, Peak, Slice, Stack, SweepReport, SweepView, Usl, words};
+use crate::view::sweep::{
+    Coefficient, Loss, LossRow, Peak, RegionFit, Slice, Stack, SweepReport, SweepView, Usl, words,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -153,9 +155,9 @@ struct PeakAt {
 }
 
 impl<'a> Law<'a> {
-    fn of(fit: Option<&'a Fit>) -> Law<'a> {
+    fn of(fit: Option<&'a RegionFit>) -> Law<'a> {
         let law: Option<&Usl> = fit.and_then(|fit| fit.law.as_ref().ok());
-        let interval = |of: fn(&Usl) -> Bound| Interval::of(law.map(of));
+        let interval = |of: fn(&Usl) -> Coefficient| Interval::of(law.map(of));
         Law {
             status: match fit.map(|fit| &fit.law) {
                 Some(Ok(_)) => json!("fitted"),
@@ -189,7 +191,7 @@ impl<'a> Law<'a> {
 }
 
 impl Interval {
-    fn of(bound: Option<Bound>) -> Interval {
+    fn of(bound: Option<Coefficient>) -> Interval {
         let end = |sign: f64| bound.and_then(|bound| bound.half.map(|half| bound.value + sign * half));
         Interval { error: bound.and_then(|bound| bound.error), low: end(-1.0), high: end(1.0) }
     }

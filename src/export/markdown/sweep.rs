@@ -3,7 +3,7 @@
 
 use super::report::{findings, notes};
 use super::spans::{code, plain};
-use crate::export::shape::{Shape, cost};
+use crate::export::column_format::{ColumnFormat, cost};
 use crate::view::number::{date, percent};
 use crate::view::sweep::{Column, LossRow, SliceKind, Stack, SweepReport, SweepView, Value, words};
 
@@ -45,7 +45,7 @@ fn head(out: &mut String, report: &SweepReport) {
 fn table(out: &mut String, view: &SweepView) {
     out.push_str("\n### Scaling\n\n");
     let (present, gaps) = words::table(view);
-    let shapes: Vec<Shape> = present.iter().map(|column| shape(view, column)).collect();
+    let shapes: Vec<ColumnFormat> = present.iter().map(|column| shape(view, column)).collect();
     let heads = present.iter().zip(&shapes).map(|(column, shape)| {
         let unit = shape.unit.trim_end_matches("/s");
         if unit.is_empty() { column.label.to_string() } else { format!("{}, {unit}", column.label) }
@@ -53,7 +53,7 @@ fn table(out: &mut String, view: &SweepView) {
     out.push_str(&format!("| n | region | runs | {} |\n", heads.collect::<Vec<_>>().join(" | ")));
     out.push_str(&format!("|---:|---|---:|{}\n", "---:|".repeat(present.len())));
     for point in &view.points {
-        let cell = |(column, shape): (&&Column, &Shape)| match point.values.get(column.name) {
+        let cell = |(column, shape): (&&Column, &ColumnFormat)| match point.values.get(column.name) {
             Some(Value::Known { mean, half: Some(half) }) => format!("{} ±{}", shape.show(mean), shape.show(half)),
             Some(Value::Known { mean, half: None }) => shape.show(mean),
             _ => "-".to_string(),
@@ -66,9 +66,9 @@ fn table(out: &mut String, view: &SweepView) {
     }
 }
 
-fn shape(view: &SweepView, column: &Column) -> Shape {
+fn shape(view: &SweepView, column: &Column) -> ColumnFormat {
     let means = view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
-    Shape::of(column.unit, means)
+    ColumnFormat::of(column.unit, means)
 }
 
 fn law(out: &mut String, view: &SweepView) {
@@ -81,7 +81,7 @@ fn stack(out: &mut String, view: &SweepView) {
     if stacks.is_empty() {
         return;
     }
-    let shape = Shape::fixed(2);
+    let shape = ColumnFormat::fixed(2);
     let row = |out: &mut String, label: &str, of: &dyn Fn(&Stack) -> String| {
         let cells: Vec<_> = stacks.iter().map(|stack| of(stack)).collect();
         out.push_str(&format!("| {label} | {} |\n", cells.join(" | ")));

@@ -5,7 +5,7 @@ use crate::analysis::diff::Settings;
 use crate::analysis::diff::testing::cost;
 use crate::export::text::Style;
 use crate::export::{self, csv, html, markdown};
-use crate::view::baseline::testing::{Now, usual};
+use crate::view::baseline::testing::{CurrentSamples, learnt};
 use crate::view::diff::DiffView;
 use crate::view::diff::testing::sides;
 use crate::view::sweep::SweepReport;
@@ -151,8 +151,8 @@ fn a_differential_flame_graph_is_xml_with_one_script_and_every_name() {
     let before: Vec<(&str, u64)> = before.iter().map(|(path, count)| (path.as_str(), *count)).collect();
     let after: Vec<String> = names.iter().map(|name| format!("/opt/app!main;/opt/app!{name}")).collect();
     let after: Vec<(u32, &str, u64)> = after.iter().map(|path| (41, path.as_str(), 150)).collect();
-    let now = Now { samples: &after, tids: &[], ops: Some(100_000), axis: Axis::Event(0) };
-    let difference = now.against(&usual(&before)).unwrap().unwrap();
+    let now = CurrentSamples { samples: &after, tids: &[], ops: Some(100_000), axis: Axis::Event(0) };
+    let difference = now.against(&learnt(&before)).unwrap().unwrap();
     let text =
         String::from_utf8(export::diff_flamegraph::render(&difference, "\u{1b}</title><script>x()</script>\u{202e}"))
             .unwrap();

@@ -4,7 +4,7 @@
 use super::super::naming::HostFiles;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{BuildId, Bytes, HostFacts};
-use crate::symbols::{Files, Grown};
+use crate::symbols::{FileTail, Files};
 use crate::sys::files;
 use object::Object;
 use rustc_hash::FxHashMap;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The local files that an import may use.
 #[derive(Debug, Clone)]
-pub(super) struct Local {
+pub(super) struct LocalFiles {
     /// The root of all lookups: the recorded machine's files, or `/`.
     pub root: PathBuf,
     /// Whether the user gave `root` and thereby vouches for its files.
@@ -29,11 +29,11 @@ pub(super) struct Wanted<'a> {
     pub inode: Option<u64>,
 }
 
-impl Local {
-    pub(super) fn new(symfs: Option<&Path>, recorded: &HostFacts, here: &HostFacts) -> Local {
+impl LocalFiles {
+    pub(super) fn new(symfs: Option<&Path>, recorded: &HostFacts, here: &HostFacts) -> LocalFiles {
         let same =
             !recorded.hostname.is_empty() && recorded.hostname == here.hostname && recorded.kernel == here.kernel;
-        Local { root: symfs.unwrap_or(Path::new("/")).to_path_buf(), vouched: symfs.is_some(), same }
+        LocalFiles { root: symfs.unwrap_or(Path::new("/")).to_path_buf(), vouched: symfs.is_some(), same }
     }
 
     /// The file's bytes, if an identical file exists here.
@@ -83,7 +83,7 @@ pub(super) fn build_id(bytes: &Bytes) -> Option<BuildId> {
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub host: HostFiles,
-    pub local: Local,
+    pub local: LocalFiles,
     /// The kernel's symbols.
     pub kallsyms: Option<String>,
     /// Path of each process's mapped jitdump.
@@ -111,7 +111,7 @@ impl Files for Recorded {
         self.host.fetch(id)
     }
 
-    fn grown(&self, path: &Path, from: u64) -> Option<Grown> {
+    fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {
         let ours = self.local.same && !self.local.vouched;
         let allowed = ours || self.local.vouched && path.starts_with(&self.local.root);
         if allowed { self.host.grown(path, from) } else { None }
@@ -129,8 +129,8 @@ fn inode(path: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn local(same: bool, vouched: bool) -> Local {
-        Local { root: "/".into(), vouched, same }
+    fn local(same: bool, vouched: bool) -> LocalFiles {
+        LocalFiles { root: "/".into(), vouched, same }
     }
 
     #[test]
@@ -162,8 +162,8 @@ mod tests {
         };
         let here = host("node7", "6.1");
         for (recorded, same) in [(host("node7", "6.1"), true), (host("node7", "5.4"), false), (host("", ""), false)] {
-            assert_eq!(Local::new(None, &recorded, &here).same, same, "{recorded:?}");
+            assert_eq!(LocalFiles::new(None, &recorded, &here).same, same, "{recorded:?}");
         }
-        assert!(!Local::new(None, &host("", ""), &host("", "")).same, "what is not said is not the same");
+        assert!(!LocalFiles::new(None, &host("", ""), &host("", "")).same, "what is not said is not the same");
     }
 }

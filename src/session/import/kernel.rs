@@ -2,7 +2,7 @@
 //! none. Addresses of a relocated kernel are resolved only if the offset is known.
 
 use super::Options;
-use super::files::Local;
+use super::files::LocalFiles;
 use crate::error::{Context, Result};
 use crate::model::{BuildId, Note};
 use std::path::Path;
@@ -23,7 +23,7 @@ impl KernelNames {
     /// The given list cannot be read.
     pub(super) fn choose(
         options: &Options,
-        local: &Local,
+        local: &LocalFiles,
         recorded: Option<&BuildId>,
         release: &str,
         root: &Path,
@@ -116,8 +116,8 @@ mod tests {
         std::fs::write(root.path().join("sys/kernel/notes"), notes(&[7; 20])).unwrap();
         std::fs::write(root.path().join("proc/kallsyms"), "ff00 T _text\nff10 T f\n").unwrap();
         let host = HostFacts { hostname: "a".into(), kernel: "6.1".into(), ..HostFacts::default() };
-        let (home, away) = (Local::new(None, &host, &host), Local::new(None, &HostFacts::default(), &host));
-        let chosen = |local: &Local, recorded: Option<u8>| {
+        let (home, away) = (LocalFiles::new(None, &host, &host), LocalFiles::new(None, &HostFacts::default(), &host));
+        let chosen = |local: &LocalFiles, recorded: Option<u8>| {
             let id = recorded.map(|byte| BuildId(vec![byte; 20]));
             let names = KernelNames::choose(&Options::default(), local, id.as_ref(), "6.1", root.path()).unwrap();
             (names.text.is_some(), names.why_not.is_some())

@@ -51,7 +51,7 @@ pub struct Imported {
     /// The recording's metadata.
     pub meta: Meta,
     /// Totals of the import.
-    pub tally: CaptureStats,
+    pub stats: CaptureStats,
     /// Size of the recording on disk, bytes.
     pub bytes: u64,
 }

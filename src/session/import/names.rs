@@ -89,7 +89,7 @@ mod tests {
     use crate::abi::perf::{MmapRecord, Mode};
     use crate::collect::sampler::EventQueue;
     use crate::model::{FrameId, HostFacts};
-    use crate::session::import::files::Local;
+    use crate::session::import::files::LocalFiles;
     use crate::session::naming::HostFiles;
     use crate::store::perfdata::KernelSymbol;
     use rustc_hash::FxHashMap;
@@ -98,7 +98,7 @@ mod tests {
     fn names(recorded: u64) -> Vec<Option<String>> {
         let text = "8000 T _text\n8010 T f\nc000 t g\t[ext4]\nd000 t h\t[xfs]\n";
         let kernel = KernelNames { text: Some(text.into()), why_not: None };
-        let local = Local::new(None, &HostFacts::default(), &HostFacts::default());
+        let local = LocalFiles::new(None, &HostFacts::default(), &HostFacts::default());
         let mut out = EventQueue::default();
         let mut objects = Objects::new(local.clone(), &[], true, &mut out);
         let mapping = |path: &'static str, start, offset| {

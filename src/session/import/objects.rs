@@ -1,7 +1,7 @@
 //! Numbers every mapped piece of code of the recorded machine once, with the local file that stands in for it.
 //! Each file is opened at most once. A file that does not match is treated as missing.
 
-use super::files::{Local, Wanted, build_id};
+use super::files::{LocalFiles, Wanted, build_id};
 use crate::abi::is_anonymous;
 use crate::abi::perf::MmapRecord;
 use crate::collect::sampler::{AddressMap, EventQueue, KERNEL, Placed};
@@ -36,7 +36,7 @@ type Identity = (Option<BuildId>, Option<u64>);
 /// Numbers modules in order of appearance.
 #[derive(Debug)]
 pub(super) struct Objects {
-    local: Local,
+    local: LocalFiles,
     objects: Vec<Object>,
     /// Build-ids in the file, by path.
     builds: FxHashMap<String, BuildId>,
@@ -51,7 +51,7 @@ pub(super) struct Objects {
 
 impl Objects {
     /// Starts with the kernel only, and defines it.
-    pub(super) fn new(local: Local, builds: &[Build], kernel_named: bool, out: &mut EventQueue) -> Objects {
+    pub(super) fn new(local: LocalFiles, builds: &[Build], kernel_named: bool, out: &mut EventQueue) -> Objects {
         let kernel_build = kernel_build(builds).cloned();
         let builds = builds.iter().filter(|build| !build.kernel || build.path == "[vdso]");
         let mut objects = Objects {
@@ -278,7 +278,7 @@ mod tests {
 
     fn objects(builds: &[Build]) -> (Objects, EventQueue) {
         let mut out = EventQueue::default();
-        let local = Local { root: "/".into(), vouched: false, same: false };
+        let local = LocalFiles { root: "/".into(), vouched: false, same: false };
         (Objects::new(local, builds, false, &mut out), out)
     }
 

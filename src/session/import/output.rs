@@ -16,12 +16,12 @@ pub(super) struct Output<C> {
     create: Option<C>,
     writer: Option<Writer>,
     batch: Vec<Event>,
-    tally: CaptureStats,
+    stats: CaptureStats,
 }
 
 impl<C: FnOnce(&Meta) -> Result<Writer>> Output<C> {
     pub(super) fn new(meta: Meta, create: C) -> Output<C> {
-        Output { meta, create: Some(create), writer: None, batch: Vec::new(), tally: CaptureStats::default() }
+        Output { meta, create: Some(create), writer: None, batch: Vec::new(), stats: CaptureStats::default() }
     }
 
     /// The recording's metadata.
@@ -32,7 +32,7 @@ impl<C: FnOnce(&Meta) -> Result<Writer>> Output<C> {
     /// Adds events.
     pub(super) fn add(&mut self, events: impl IntoIterator<Item = Event>) -> Result<()> {
         for event in events {
-            self.tally.add(&event);
+            self.stats.add(&event);
             self.batch.push(event);
         }
         if self.batch.len() >= BATCH { self.write() } else { Ok(()) }
@@ -41,9 +41,9 @@ impl<C: FnOnce(&Meta) -> Result<Writer>> Output<C> {
     /// Writes the remaining events and the final metadata.
     pub(super) fn finish(mut self) -> Result<Imported> {
         self.write()?;
-        let Output { meta, writer, tally, .. } = self;
+        let Output { meta, writer, stats, .. } = self;
         let bytes = writer.map(|writer| writer.finish(&meta)).transpose()?.unwrap_or_default();
-        Ok(Imported { meta, tally, bytes })
+        Ok(Imported { meta, stats, bytes })
     }
 
     fn write(&mut self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Converts a perf.data file to an event stream: records in time order, samples with their weights.
 //! Unusable records are skipped and counted, and the recording notes their number.
 
-use super::files::{Local, Recorded};
+use super::files::{LocalFiles, Recorded};
 use super::kernel::KernelNames;
 use super::names::Names;
 use super::objects::{Objects, kernel_build};
@@ -45,7 +45,7 @@ struct ImportProblems {
 /// An import in progress.
 struct Import<'a, C> {
     perf: &'a PerfData<'a>,
-    local: Local,
+    local: LocalFiles,
     kernel_named: bool,
     objects: Objects,
     tasks: Tasks,
@@ -74,7 +74,7 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
     let perf = PerfData::parse((*source.bytes).as_ref())?;
     let meta = facts::meta(&perf, source);
     let here = host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys"));
-    let local = Local::new(options.symfs.as_deref(), &meta.host, &here);
+    let local = LocalFiles::new(options.symfs.as_deref(), &meta.host, &here);
     let recorded = kernel_build(&perf.builds);
     let kernel = KernelNames::choose(options, &local, recorded, &meta.host.kernel, Path::new("/"))?;
     let mut import = Import::new(&perf, local, kernel.text.is_some(), Output::new(meta, create));
@@ -93,7 +93,7 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
 }
 
 impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
-    fn new(perf: &'a PerfData<'a>, local: Local, kernel_named: bool, mut output: Output<C>) -> Self {
+    fn new(perf: &'a PerfData<'a>, local: LocalFiles, kernel_named: bool, mut output: Output<C>) -> Self {
         let mut out = EventQueue::default();
         let objects = Objects::new(local.clone(), &perf.builds, kernel_named, &mut out);
         let stacks = Stacks::new(&output.meta().host.arch);

@@ -178,7 +178,7 @@ mod tests {
     use crate::abi::Words;
     use crate::collect::sampler::Placed;
     use crate::model::{Definition, Event, HostFacts};
-    use crate::session::import::files::Local;
+    use crate::session::import::files::LocalFiles;
 
     const CALL_STACK: Attr = Attr { sample: 1 << 11, branches: 1 << 11, ..NOTHING };
     const CHAIN: Attr = Attr { sample: 1 << 5, ..NOTHING };
@@ -214,7 +214,7 @@ mod tests {
             stack: &[],
         };
         let mut out = EventQueue::default();
-        let local = Local::new(None, &HostFacts::default(), &HostFacts::default());
+        let local = LocalFiles::new(None, &HostFacts::default(), &HostFacts::default());
         let objects = Objects::new(local, &[], false, &mut out);
         let mut space = AddressMap::default();
         space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
@@ -293,7 +293,7 @@ mod tests {
         };
         let mut out = EventQueue::default();
         let objects =
-            Objects::new(Local::new(None, &HostFacts::default(), &HostFacts::default()), &[], false, &mut out);
+            Objects::new(LocalFiles::new(None, &HostFacts::default(), &HostFacts::default()), &[], false, &mut out);
         let space = AddressMap::default();
         let around = StackContext { space: &space, objects: &objects, guest: None };
         let (stack, end) = Stacks::new("armv7l").build(&sample, &DUMPED, around, &mut out);

@@ -192,7 +192,8 @@ impl History {
 
     /// Drops the oldest quarter of the time until the rest fits.
     fn trim(&mut self) {
-        let too_long = |held: &History| held.now - held.since > held.limit.span + Nanos(held.limit.span.0 / 4);
+        let too_long =
+            |history: &History| history.now - history.since > history.limit.span + Nanos(history.limit.span.0 / 4);
         while (self.bytes() > self.limit.bytes || too_long(self)) && self.forget_quarter() {}
     }
 
@@ -240,7 +241,7 @@ mod tests {
         events
     }
 
-    fn held(limit: Limit) -> History {
+    fn history(limit: Limit) -> History {
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-1.0.ironlaw");
         let meta = session::open(&fixture).unwrap().meta;
         let counters = crate::session::live::counters(&meta);
@@ -252,45 +253,45 @@ mod tests {
     #[test]
     fn a_session_without_end_stays_within_its_limit() {
         let limit = Limit { bytes: 100_000, span: second(100_000) };
-        let mut held = held(limit);
+        let mut history = history(limit);
         for at in 1..=500 {
-            assert!(held.take(window(at)));
-            assert!(held.bytes() <= limit.bytes, "{} bytes at {at} s", held.bytes());
+            assert!(history.take(window(at)));
+            assert!(history.bytes() <= limit.bytes, "{} bytes at {at} s", history.bytes());
         }
-        assert_eq!(held.now(), second(500));
-        assert!(held.since() > second(470) && held.since() < second(490), "{:?}", held.since());
-        assert!(held.profile().samples.at.iter().all(|at| *at >= held.since()));
+        assert_eq!(history.now(), second(500));
+        assert!(history.since() > second(470) && history.since() < second(490), "{:?}", history.since());
+        assert!(history.profile().samples.at.iter().all(|at| *at >= history.since()));
     }
 
     #[test]
     fn time_is_a_limit_too_and_the_last_window_always_stays() {
-        let mut by_time = held(Limit { bytes: u64::MAX, span: second(20) });
+        let mut by_time = history(Limit { bytes: u64::MAX, span: second(20) });
         (1..=100).for_each(|at| _ = by_time.take(window(at)));
         let span = by_time.now() - by_time.since();
         assert!(span >= second(15) && span <= second(25), "{span:?}");
-        let mut by_bytes = held(Limit { bytes: 1, span: second(20) });
+        let mut by_bytes = history(Limit { bytes: 1, span: second(20) });
         (1..=10).for_each(|at| _ = by_bytes.take(window(at)));
         assert_eq!((by_bytes.since(), by_bytes.profile().ticks.len()), (second(9), 1));
     }
 
     #[test]
     fn what_is_saved_is_a_recording_that_begins_where_the_history_does() {
-        let mut held = held(Limit { bytes: u64::MAX, span: second(20) });
-        (1..=100).for_each(|at| _ = held.take(window(at)));
+        let mut history = history(Limit { bytes: u64::MAX, span: second(20) });
+        (1..=100).for_each(|at| _ = history.take(window(at)));
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("held.ironlaw");
-        assert!(held.save(&path, false).unwrap() > 0);
+        assert!(history.save(&path, false).unwrap() > 0);
         let again = session::open(&path).unwrap();
-        let length = held.now() - held.since();
+        let length = history.now() - history.since();
         assert_eq!((again.duration(), again.samples.at[0]), (length, Nanos(0)));
-        assert_eq!(again.samples.len(), held.profile().samples.len());
-        assert_eq!(again.meta.started_unix_ns, held.profile().meta.started_unix_ns + held.since().0);
+        assert_eq!(again.samples.len(), history.profile().samples.len());
+        assert_eq!(again.meta.started_unix_ns, history.profile().meta.started_unix_ns + history.since().0);
         let growth = again.readings.last().unwrap().value - again.readings[0].value;
         assert_eq!(growth, 700_000_000 * (length.0 / 1_000_000_000), "the base before the first window is there");
-        assert!(held.save(&path, false).unwrap_err().to_string().contains("exists"));
+        assert!(history.save(&path, false).unwrap_err().to_string().contains("exists"));
         assert!(session::open(&path).is_ok(), "what was there is untouched");
         let later = dir.path().join("later.ironlaw");
-        held.copy().started_at(7).save(&later, false).unwrap();
-        assert_eq!(session::open(&later).unwrap().meta.started_unix_ns, 7 + held.since().0, "the clock was set");
+        history.copy().started_at(7).save(&later, false).unwrap();
+        assert_eq!(session::open(&later).unwrap().meta.started_unix_ns, 7 + history.since().0, "the clock was set");
     }
 }

@@ -11,7 +11,7 @@ mod worker;
 pub use history::{History, Limit};
 pub use live_assessor::LiveAssessor;
 
-use super::live::{Live, counters};
+use super::live::{LiveCapture, counters};
 use super::recorder::Outcome;
 use super::recorder::Recorder;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ use worker::{HistoryWorker, Order};
 
 /// Notifications of a live session, sent from its own thread.
 #[derive(Debug)]
-pub enum News {
+pub enum SessionEvent {
     /// A window ended, so there is new data.
     Fresh,
     /// The capture ended, and why. The history stays available.
@@ -48,11 +48,11 @@ impl LiveSession {
     /// # Errors
     /// The thread cannot be started.
     pub fn live(
-        live: Live,
+        live: LiveCapture,
         output: Option<Writer>,
         limit: Limit,
         assessor: Option<LiveAssessor>,
-        tell: impl FnMut(News) + Send + 'static,
+        notify: impl FnMut(SessionEvent) + Send + 'static,
     ) -> Result<LiveSession> {
         let (flow, meta, clock) = live.start()?;
         let counters = counters(&meta);
@@ -63,9 +63,10 @@ impl LiveSession {
         }
         counters.into_iter().for_each(|event| builder.apply(event));
         let wake = Some(flow.waker());
-        let held = History::live(builder, limit, clock, assessor);
+        let history = History::live(builder, limit, clock, assessor);
         LiveSession::start(wake, move |orders| {
-            HistoryWorker { held, recorder, tell: Box::new(tell), orders, told: false }.run_live(flow)
+            HistoryWorker { history, recorder, notify: Box::new(notify), orders, failure_reported: false }
+                .run_live(flow)
         })
     }
 
@@ -73,11 +74,12 @@ impl LiveSession {
     ///
     /// # Errors
     /// The thread cannot be started.
-    pub fn replay(profile: Profile, tell: impl FnMut(News) + Send + 'static) -> Result<LiveSession> {
-        let held = History::replay(profile);
+    pub fn replay(profile: Profile, notify: impl FnMut(SessionEvent) + Send + 'static) -> Result<LiveSession> {
+        let history = History::replay(profile);
         LiveSession::start(None, move |orders| {
-            let mut keeping = HistoryWorker { held, recorder: None, tell: Box::new(tell), orders, told: false };
-            keeping.answer();
+            let mut worker =
+                HistoryWorker { history, recorder: None, notify: Box::new(notify), orders, failure_reported: false };
+            worker.answer();
             Ok(None)
         })
     }
@@ -87,7 +89,7 @@ impl LiveSession {
         run: impl FnOnce(Receiver<Order>) -> Result<Option<Outcome>> + Send + 'static,
     ) -> Result<LiveSession> {
         let (orders, mailbox) = channel();
-        let thread = std::thread::Builder::new().name("keeper".into()).spawn(move || run(mailbox));
+        let thread = std::thread::Builder::new().name("history".into()).spawn(move || run(mailbox));
         Ok(LiveSession { orders, wake, thread: thread.context(|| "cannot start a thread")? })
     }
 
@@ -98,8 +100,8 @@ impl LiveSession {
     }
 
     /// Queues a job on the history, after all earlier requests.
-    pub fn look(&self, job: impl FnOnce(&History) + Send + 'static) {
-        self.order(Order::Look(Box::new(job)));
+    pub fn submit(&self, job: impl FnOnce(&History) + Send + 'static) {
+        self.order(Order::Run(Box::new(job)));
     }
 
     /// Sets a mark now.
@@ -114,7 +116,7 @@ impl LiveSession {
     pub fn finish(self) -> Result<Option<Outcome>> {
         self.order(Order::Finish);
         drop((self.orders, self.wake));
-        self.thread.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the keeper's thread failed")))
+        self.thread.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the session's thread failed")))
     }
 
     fn order(&self, order: Order) {

@@ -1,10 +1,10 @@
 //! The thread of a live session: adds events and runs jobs in between. It runs until no request can come.
 
-use super::{History, News};
+use super::{History, SessionEvent};
 use crate::collect::sampler::EndReason;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Event;
-use crate::session::flow::{CaptureEnd, Flow, Next};
+use crate::session::flow::{CaptureEnd, CaptureStep, RunningCapture};
 use crate::session::recorder::Outcome;
 use crate::session::recorder::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,30 +15,30 @@ pub(super) type Job = Box<dyn FnOnce(&History) + Send>;
 
 /// A request to the thread.
 pub(super) enum Order {
-    Look(Job),
+    Run(Job),
     Mark(String),
     Finish,
 }
 
 /// The thread's state.
 pub(super) struct HistoryWorker {
-    pub held: History,
+    pub history: History,
     pub recorder: Option<Recorder>,
-    pub tell: Box<dyn FnMut(News) + Send>,
+    pub notify: Box<dyn FnMut(SessionEvent) + Send>,
     pub orders: Receiver<Order>,
     /// Whether the disk's failure has been reported.
-    pub told: bool,
+    pub failure_reported: bool,
 }
 
 impl HistoryWorker {
     /// Runs a capture to its end, then answers requests until no more can come.
-    pub(super) fn run_live(mut self, flow: Flow) -> Result<Option<Outcome>> {
+    pub(super) fn run_live(mut self, flow: RunningCapture) -> Result<Option<Outcome>> {
         let mut finishing = false;
         loop {
             match flow.next() {
-                Next::Events(events) => self.take(events),
-                Next::Quiet => {}
-                Next::Over => break,
+                CaptureStep::Events(events) => self.take(events),
+                CaptureStep::Quiet => {}
+                CaptureStep::Over => break,
             }
             self.take(flow.names());
             self.write_out();
@@ -53,8 +53,8 @@ impl HistoryWorker {
             Ok(last) => last,
             Err(error) => {
                 // Later requests still see the data from before the failure.
-                (self.tell)(News::Failed(error));
-                self.held.end(None);
+                (self.notify)(SessionEvent::Failed(error));
+                self.history.end(None);
                 if !finishing {
                     self.answer();
                 }
@@ -63,8 +63,8 @@ impl HistoryWorker {
         };
         let outcome = self.recorder.take().map(|recorder| recorder.finish(&last));
         let why = ending(&last);
-        self.held.end(Some(last));
-        (self.tell)(News::Ended(why));
+        self.history.end(Some(last));
+        (self.notify)(SessionEvent::Ended(why));
         if !finishing {
             self.answer();
         }
@@ -84,8 +84,8 @@ impl HistoryWorker {
         if let Some(recorder) = &mut self.recorder {
             recorder.keep(&events);
         }
-        if self.held.take(events) {
-            (self.tell)(News::Fresh);
+        if self.history.take(events) {
+            (self.notify)(SessionEvent::Fresh);
         }
     }
 
@@ -93,28 +93,28 @@ impl HistoryWorker {
     fn write_out(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         if !recorder.flush_when_due()
-            && !std::mem::replace(&mut self.told, true)
+            && !std::mem::replace(&mut self.failure_reported, true)
             && let Some(error) = recorder.failure()
         {
             let text = format!("the recording on disk is no longer complete: {error}");
-            (self.tell)(News::Failed(Error::new(error.kind(), text)));
+            (self.notify)(SessionEvent::Failed(Error::new(error.kind(), text)));
         }
     }
 
     /// Returns false for the last order.
     fn carry_out(&mut self, order: Order) -> bool {
         match order {
-            Order::Look(job) => {
+            Order::Run(job) => {
                 // A view that panics must not take the session down.
-                if catch_unwind(AssertUnwindSafe(|| job(&self.held))).is_err() {
-                    (self.tell)(News::Failed(Error::new(
+                if catch_unwind(AssertUnwindSafe(|| job(&self.history))).is_err() {
+                    (self.notify)(SessionEvent::Failed(Error::new(
                         ErrorKind::Corrupt,
                         "a view of this data failed; this is a defect of ironlaw",
                     )));
                 }
             }
             Order::Mark(label) => {
-                let mark = self.held.mark(label);
+                let mark = self.history.mark(label);
                 self.take(vec![mark]);
             }
             Order::Finish => return false,

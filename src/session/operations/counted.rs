@@ -1,7 +1,7 @@
 //! Opens the source of operations and reads it on a thread of its own.
 
 use super::listening::Listening;
-use super::outlet::{Last, LastCount, Outlet, gap};
+use super::outlet::{CountOnceMore, LastCount, Outlet, gap};
 use super::polling::Polling;
 use crate::collect::sampler::Ended;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -25,7 +25,7 @@ pub(in crate::session) enum Operations {
 /// The counting thread.
 #[derive(Debug)]
 pub(in crate::session) struct CountedOperations {
-    orders: Sender<Last>,
+    orders: Sender<CountOnceMore>,
     done: Receiver<LastCount>,
     /// Whether the thread may be abandoned at the end.
     leave: bool,
@@ -34,7 +34,7 @@ pub(in crate::session) struct CountedOperations {
 
 /// Requests the last count from the thread.
 #[derive(Debug, Clone)]
-pub(in crate::session) struct LastOrder(Sender<Last>);
+pub(in crate::session) struct LastOrder(Sender<CountOnceMore>);
 
 /// Checks what can be checked without opening anything.
 ///
@@ -122,7 +122,7 @@ impl LastOrder {
     /// Returns immediately; the thread delivers the count when it ends.
     pub(in crate::session) fn ask(&self) {
         // An error means that the thread has ended, and so has counted.
-        let _ = self.0.send(Last);
+        let _ = self.0.send(CountOnceMore);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The thread that forwards a command's output, immediately and unchanged, and scans it for numbers.
 
-use super::outlet::{Last, LastCount, Outlet, Point, gap};
+use super::outlet::{CountOnceMore, LastCount, Outlet, Point, gap};
 use crate::error::Result;
 use crate::model::{Note, NumberKind};
 use crate::ops::{Matcher, Stream};
@@ -46,12 +46,12 @@ impl Listening {
     }
 
     /// Forwards output until it ends, or until the session ends and the pipes are empty.
-    pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
+    pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<CountOnceMore>) -> LastCount {
         let (mut live, mut next, mut held) = (true, self.clock.now() + interval, None);
         loop {
             self.pass(TIMEOUT);
             match mailbox.try_recv() {
-                Ok(Last) => live = false,
+                Ok(CountOnceMore) => live = false,
                 Err(TryRecvError::Disconnected) => break,
                 Err(TryRecvError::Empty) => {}
             }

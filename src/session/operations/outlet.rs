@@ -10,7 +10,7 @@ pub(super) type Point = (Nanos, Ops);
 
 /// Order to a thread: sampling is over, count once more and keep the result. Closing the channel means: end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Last;
+pub(super) struct CountOnceMore;
 
 /// The data that a thread has not sent when it ends.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! The thread that polls a source of operations once per interval. An unresponsive source delays only this thread.
 
-use super::outlet::{Last, LastCount, Outlet, Point, gap};
+use super::outlet::{CountOnceMore, LastCount, Outlet, Point, gap};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, OpsSpec};
 use crate::ops::Meter;
@@ -49,7 +49,7 @@ impl Polling {
     }
 
     /// Polls until told to end.
-    pub(super) fn run(self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<Last>) -> LastCount {
+    pub(super) fn run(self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<CountOnceMore>) -> LastCount {
         let Polling { mut meter, first, clock } = self;
         let mut record = Record::default();
         if let Some(point) = record.note(meter.has_begun(), first) {
@@ -58,7 +58,7 @@ impl Polling {
         loop {
             let pause = if meter.has_begun() { interval } else { interval.min(LOOK) };
             let told = match mailbox.recv_timeout(Duration::from_nanos(pause.0)) {
-                Ok(Last) => true,
+                Ok(CountOnceMore) => true,
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return record.end(None),
             };
@@ -164,7 +164,7 @@ mod tests {
                 break;
             }
         }
-        orders.send(Last).unwrap();
+        orders.send(CountOnceMore).unwrap();
         (totals, thread.join().unwrap())
     }
 

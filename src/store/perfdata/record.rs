@@ -7,7 +7,7 @@ use crate::abi::{Cursor, Words};
 
 /// Time and CPU of a record; missing values are `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct SampleId {
     /// Time on the recording's clock, nanoseconds.
     pub time: Option<u64>,
     /// The CPU.
@@ -178,10 +178,10 @@ fn branches<'a>(cursor: &mut Cursor<'a>, attr: &Attr) -> Option<Words<'a>> {
 }
 
 /// Time and CPU of a record.
-pub(super) fn stamp(record: u32, body: &[u8], attr: &Attr, big: bool) -> Stamp {
+pub(super) fn stamp(record: u32, body: &[u8], attr: &Attr, big: bool) -> SampleId {
     let at = if record == kind::SAMPLE { Some(attr.time_in_sample()) } else { trailer(body, attr) };
     let Some(mut cursor) = at.and_then(|at| body.get(at..)).map(|rest| Cursor::new(rest, big)) else {
-        return Stamp::default();
+        return SampleId::default();
     };
     let has = |field: u64| attr.sample & field != 0;
     let read = |cursor: &mut Cursor<'_>, field: u64| if has(field) { cursor.u64() } else { None };
@@ -194,7 +194,7 @@ pub(super) fn stamp(record: u32, body: &[u8], attr: &Attr, big: bool) -> Stamp {
         read(&mut cursor, *field);
     }
     let cpu = if has(sample::CPU) { cursor.u32() } else { None };
-    Stamp { time, cpu }
+    SampleId { time, cpu }
 }
 
 fn trailer(body: &[u8], attr: &Attr) -> Option<usize> {
@@ -277,7 +277,7 @@ mod tests {
             let registers = sample.registers;
             assert_eq!([7, 8, 6, 64].map(|at| registers.get(at)), [Some(0x7000), Some(0x1010), None, None]);
             assert!(registers.wide && sample.stack == [9; 8], "no more of the stack than could be copied");
-            assert_eq!(stamp(kind::SAMPLE, &body, &attr, big), Stamp { time: Some(1000), cpu: Some(3) });
+            assert_eq!(stamp(kind::SAMPLE, &body, &attr, big), SampleId { time: Some(1000), cpu: Some(3) });
             assert_eq!((attr.has_call_stack(), attr.id_in_sample()), (true, Some(0)));
         }
     }

@@ -3,7 +3,7 @@
 
 use super::header::PerfData;
 use super::order::Rounds;
-use super::record::{self, RecordBody, Stamp};
+use super::record::{self, RecordBody, SampleId};
 use super::stream::{Raw, Stream, is_own, own};
 use crate::abi::perf::kind;
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ pub struct Record<'a> {
     /// Index of its event.
     pub event: usize,
     /// Time and CPU.
-    pub stamp: Stamp,
+    pub stamp: SampleId,
     kind: u32,
     misc: u16,
     body: Cow<'a, [u8]>,

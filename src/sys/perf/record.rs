@@ -25,7 +25,7 @@ pub struct Layout {
 
 /// Task, time, event and CPU, which every record has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub struct SampleId {
     /// Process id.
     pub pid: u32,
     /// Thread id.
@@ -100,7 +100,7 @@ pub fn time(record: &[u8]) -> Option<u64> {
 
 /// Parses one record, header included. `layout` returns the contents of an event's samples; a sample of an unknown
 /// event is `Other`.
-pub fn parse<'a>(record: &'a [u8], layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(Stamp, Record<'a>)> {
+pub fn parse<'a>(record: &'a [u8], layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(SampleId, Record<'a>)> {
     let (kind, misc) = header(record)?;
     if kind == kind::SAMPLE {
         return sample(record.get(HEADER..)?, misc, layout);
@@ -130,13 +130,13 @@ fn header(record: &[u8]) -> Option<(u32, u16)> {
 }
 
 /// Task, time, id and CPU, in the order that samples and the ends of other records share.
-fn stamp(cursor: &mut Cursor<'_>) -> Option<Stamp> {
+fn stamp(cursor: &mut Cursor<'_>) -> Option<SampleId> {
     let (pid, tid) = (cursor.u32()?, cursor.u32()?);
     let (time, id) = (cursor.u64()?, cursor.u64()?);
-    Some(Stamp { pid, tid, time, id, cpu: cursor.u32()? })
+    Some(SampleId { pid, tid, time, id, cpu: cursor.u32()? })
 }
 
-fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(Stamp, Record<'a>)> {
+fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(SampleId, Record<'a>)> {
     let cursor = &mut Cursor::native(body);
     let ip = cursor.u64()?;
     let stamp = stamp(cursor)?;
@@ -160,7 +160,7 @@ pub(crate) mod fake {
     use super::*;
 
     /// A record of `kind` with `body`, followed by `stamp`.
-    pub fn record(kind: u32, misc: u16, body: &[u8], stamp: Stamp) -> Vec<u8> {
+    pub fn record(kind: u32, misc: u16, body: &[u8], stamp: SampleId) -> Vec<u8> {
         let mut bytes = body.to_vec();
         bytes.resize(body.len().next_multiple_of(8), 0);
         bytes.extend(words32(&[stamp.pid, stamp.tid]));
@@ -169,7 +169,7 @@ pub(crate) mod fake {
     }
 
     /// A sample with `tail` after the common prefix.
-    pub fn sample(misc: u16, ip: u64, period: u64, stamp: Stamp, tail: &[u8]) -> Vec<u8> {
+    pub fn sample(misc: u16, ip: u64, period: u64, stamp: SampleId, tail: &[u8]) -> Vec<u8> {
         let mut bytes = words64(&[ip]);
         bytes.extend(words32(&[stamp.pid, stamp.tid]));
         bytes.extend(words64(&[stamp.time, stamp.id, u64::from(stamp.cpu), period]));
@@ -178,7 +178,7 @@ pub(crate) mod fake {
     }
 
     /// An MMAP2 record.
-    pub fn mapping(start: u64, length: u64, offset: u64, inode: u64, path: &str, stamp: Stamp) -> Vec<u8> {
+    pub fn mapping(start: u64, length: u64, offset: u64, inode: u64, path: &str, stamp: SampleId) -> Vec<u8> {
         let mut body = words32(&[stamp.pid, stamp.tid]);
         body.extend(words64(&[start, length, offset]));
         body.extend(words32(&[8, 1]));
@@ -189,7 +189,7 @@ pub(crate) mod fake {
     }
 
     /// A COMM record.
-    pub fn comm(name: &str, exec: bool, stamp: Stamp) -> Vec<u8> {
+    pub fn comm(name: &str, exec: bool, stamp: SampleId) -> Vec<u8> {
         let mut body = words32(&[stamp.pid, stamp.tid]);
         body.extend(name.as_bytes());
         body.push(0);
@@ -197,27 +197,27 @@ pub(crate) mod fake {
     }
 
     /// A FORK record of the child, stamped by its parent.
-    pub fn fork(pid: u32, tid: u32, parent: Stamp) -> Vec<u8> {
+    pub fn fork(pid: u32, tid: u32, parent: SampleId) -> Vec<u8> {
         record(kind::FORK, 0, &task_body(pid, tid, parent), parent)
     }
 
     /// An EXIT record.
-    pub fn exit(stamp: Stamp) -> Vec<u8> {
+    pub fn exit(stamp: SampleId) -> Vec<u8> {
         record(kind::EXIT, 0, &task_body(stamp.pid, stamp.tid, stamp), stamp)
     }
 
     /// A LOST record.
-    pub fn lost(count: u64, stamp: Stamp) -> Vec<u8> {
+    pub fn lost(count: u64, stamp: SampleId) -> Vec<u8> {
         record(kind::LOST, 0, &words64(&[stamp.id, count]), stamp)
     }
 
     /// A SWITCH record of a task put on the CPU.
-    pub fn switch_in(stamp: Stamp) -> Vec<u8> {
+    pub fn switch_in(stamp: SampleId) -> Vec<u8> {
         record(kind::SWITCH, 0, &[], stamp)
     }
 
     /// A SWITCH record of a task that leaves the CPU.
-    pub fn switch_out(preempted: bool, stamp: Stamp) -> Vec<u8> {
+    pub fn switch_out(preempted: bool, stamp: SampleId) -> Vec<u8> {
         let preempt = if preempted { misc::SWITCH_OUT_PREEMPT } else { 0 };
         record(kind::SWITCH, misc::SWITCH_OUT | preempt, &[], stamp)
     }
@@ -232,7 +232,7 @@ pub(crate) mod fake {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    fn task_body(pid: u32, tid: u32, parent: Stamp) -> Vec<u8> {
+    fn task_body(pid: u32, tid: u32, parent: SampleId) -> Vec<u8> {
         let mut body = words32(&[pid, parent.pid, tid, parent.tid]);
         body.extend(words64(&[parent.time]));
         body
@@ -252,9 +252,9 @@ mod tests {
     use super::fake::{words32, words64};
     use super::*;
 
-    const STAMP: Stamp = Stamp { pid: 41, tid: 42, time: 7_000, id: 99, cpu: 3 };
+    const STAMP: SampleId = SampleId { pid: 41, tid: 42, time: 7_000, id: 99, cpu: 3 };
 
-    fn read(record: &[u8], layout: Layout) -> Option<(Stamp, Record<'_>)> {
+    fn read(record: &[u8], layout: Layout) -> Option<(SampleId, Record<'_>)> {
         parse(record, |id| (id == 99).then_some(layout))
     }
 

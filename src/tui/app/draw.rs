@@ -5,12 +5,12 @@ use crate::tui::chrome::{self, SessionStatus};
 use crate::tui::keys::Action;
 use crate::tui::layout::{Areas, LEAST};
 use crate::tui::overlay::{Overlay, Palette, PromptKind};
-use crate::tui::panel::{Cx, ScreenId};
+use crate::tui::panel::{PanelContext, ScreenId};
 use crate::tui::screens::SessionKind;
-use crate::tui::widgets::{Pen, put_line, rule};
+use crate::tui::widgets::{WidgetContext, put_line, rule};
 use crate::view::escape::visible;
 use crate::view::fit::{end, width};
-use crate::view::snapshot::Head;
+use crate::view::snapshot::ScreenHeader;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -56,13 +56,13 @@ impl App {
         self.picker.draw(&self.theme, &self.glyphs, areas.whole_body(), buf);
     }
 
-    fn draw_session(&self, head: &Head, areas: Areas, buf: &mut Buffer) {
+    fn draw_session(&self, head: &ScreenHeader, areas: Areas, buf: &mut Buffer) {
         let live = matches!(self.phase, SessionPhase::Open { live: true });
         let doing = SessionStatus { live, ended: self.ended.is_some(), filter: &self.filter_label };
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);
         chrome::tab_line(&self.tabs(), self.screen, &self.keys.first(Action::Help), &self.theme, areas.tabs, buf);
-        rule(Pen { theme: &self.theme, glyphs: &self.glyphs }, areas.rule, buf);
+        rule(WidgetContext { theme: &self.theme, glyphs: &self.glyphs }, areas.rule, buf);
         match &self.problem {
             None => self.panel().draw(&self.cx(head), areas.body, buf),
             Some(error) => {
@@ -74,8 +74,8 @@ impl App {
         chrome::strip(head, &self.time, &self.theme, &self.glyphs, areas.strip, buf);
     }
 
-    fn cx<'a>(&'a self, head: &'a Head) -> Cx<'a> {
-        Cx {
+    fn cx<'a>(&'a self, head: &'a ScreenHeader) -> PanelContext<'a> {
+        PanelContext {
             theme: &self.theme,
             glyphs: &self.glyphs,
             keys: &self.keys,

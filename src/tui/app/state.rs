@@ -2,7 +2,7 @@
 
 use crate::tui::keys::KeyTable;
 use crate::tui::overlay::Overlay;
-use crate::tui::panel::{Cx, Panel, ScreenId};
+use crate::tui::panel::{Panel, PanelContext, ScreenId};
 use crate::tui::picker::Picker;
 use crate::tui::screens::{Panels, SessionKind};
 use crate::tui::settings::Settings;
@@ -11,7 +11,7 @@ use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::diff::Per;
 use crate::view::query::{Query, TaskFilter};
-use crate::view::snapshot::Head;
+use crate::view::snapshot::ScreenHeader;
 
 /// A line for the user and its severity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct App {
     /// The selected side of a comparison, and the divisor of its costs if the user chose one.
     pub(in crate::tui) side: u32,
     pub(in crate::tui) per: Option<Per>,
-    pub(in crate::tui) head: Option<Head>,
+    pub(in crate::tui) head: Option<ScreenHeader>,
     /// Why the last snapshot has no view.
     pub(in crate::tui) problem: Option<crate::error::Error>,
     pub(in crate::tui) search: String,
@@ -158,9 +158,12 @@ impl App {
     }
 
     /// Runs `f` with the open screen's panel and its context; `None` before the first snapshot.
-    pub(in crate::tui) fn with_panel<T>(&mut self, f: impl FnOnce(&mut dyn Panel, &Cx<'_>) -> T) -> Option<T> {
+    pub(in crate::tui) fn with_panel<T>(
+        &mut self,
+        f: impl FnOnce(&mut dyn Panel, &PanelContext<'_>) -> T,
+    ) -> Option<T> {
         let head = self.head.as_ref()?;
-        let cx = Cx {
+        let cx = PanelContext {
             theme: &self.theme,
             glyphs: &self.glyphs,
             keys: &self.keys,

@@ -81,7 +81,7 @@ pub(super) fn flow_head(section: Section, tree: bool) -> String {
 
 /// The context for formatting cells.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pens<'a> {
+pub(super) struct CellContext<'a> {
     pub theme: &'a Theme,
     pub glyphs: &'a Glyphs,
     pub choices: &'a Choices,
@@ -89,7 +89,7 @@ pub(super) struct Pens<'a> {
     pub scale: f64,
 }
 
-impl Pens<'_> {
+impl CellContext<'_> {
     /// The text of a cell, right-aligned; bars and ages are left-aligned.
     pub fn cell(&self, row: &Row<'_>, column: Column) -> (String, Style) {
         let theme = self.theme;

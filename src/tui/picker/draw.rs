@@ -1,6 +1,6 @@
 //! Draws the picker: sections, search line, rows, and a hint for Enter.
 
-use super::columns::{Column, Pens, columns, flow_head};
+use super::columns::{CellContext, Column, columns, flow_head};
 use super::rows::{Row, Section};
 use super::{Picker, rows};
 use crate::tui::line::Line;
@@ -128,7 +128,7 @@ impl Picker {
     fn draw_rows(&self, rows: &[Row<'_>], theme: &Theme, glyphs: &Glyphs, area: Rect, buf: &mut Buffer) {
         let busiest = rows.iter().filter(|row| !matches!(row, Row::Machine(_))).filter_map(Row::cpu);
         let scale = busiest.filter_map(|cpu| cpu.value().copied()).fold(1.0, f64::max);
-        let pens = Pens { theme, glyphs, choices: &self.choices, scale };
+        let context = CellContext { theme, glyphs, choices: &self.choices, scale };
         let first = self.list().first(rows.len(), usize::from(area.height));
         let shown = columns(self.section, area.width);
         for ((at, row), y) in rows.iter().enumerate().skip(first).zip(area.top()..area.bottom()) {
@@ -136,11 +136,11 @@ impl Picker {
             let selected = self.list().at == Some(at);
             let mut x = line.x.saturating_add(2);
             for column in &shown {
-                let (text, style) = pens.cell(row, *column);
+                let (text, style) = context.cell(row, *column);
                 x = aligned(buf, line, x, *column, &text, style);
             }
             x += 1;
-            for (text, style) in pens.flow(row, self.is_tree()) {
+            for (text, style) in context.flow(row, self.is_tree()) {
                 let room = usize::from(line.right().saturating_sub(x));
                 x = put_line(buf, line, x, &end(&text, room, glyphs.ellipsis), style);
             }

@@ -3,7 +3,7 @@
 use super::{baseline, code, conditions, counters, diff, findings, flame, functions, overview, sweep, threads};
 use crate::tui::panel::{Panel, ScreenId};
 use crate::view::query::ComparisonTab;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 
 /// The state of all panels.
 #[derive(Debug, Default)]
@@ -73,18 +73,18 @@ impl Panels {
 
 /// The screen a view belongs to.
 #[must_use]
-pub fn screen_of(body: &Body) -> ScreenId {
+pub fn screen_of(body: &PanelView) -> ScreenId {
     match body {
-        Body::Overview(_) => ScreenId::Overview,
-        Body::Flame(_) => ScreenId::Flame,
-        Body::Functions(_) => ScreenId::Functions,
-        Body::Threads(_) => ScreenId::Threads,
-        Body::Counters(_) => ScreenId::Counters,
-        Body::Findings(_) => ScreenId::Findings,
-        Body::Scaling(_) => ScreenId::Scaling,
-        Body::Baseline(_) => ScreenId::Baseline,
-        Body::Comparison(ComparisonTab::Overview, _) => ScreenId::Changes,
-        Body::Comparison(ComparisonTab::Functions, _) => ScreenId::Code,
-        Body::Comparison(ComparisonTab::Conditions, _) => ScreenId::Conditions,
+        PanelView::Overview(_) => ScreenId::Overview,
+        PanelView::Flame(_) => ScreenId::Flame,
+        PanelView::Functions(_) => ScreenId::Functions,
+        PanelView::Threads(_) => ScreenId::Threads,
+        PanelView::Counters(_) => ScreenId::Counters,
+        PanelView::Findings(_) => ScreenId::Findings,
+        PanelView::Scaling(_) => ScreenId::Scaling,
+        PanelView::Baseline(_) => ScreenId::Baseline,
+        PanelView::Comparison(ComparisonTab::Overview, _) => ScreenId::Changes,
+        PanelView::Comparison(ComparisonTab::Functions, _) => ScreenId::Code,
+        PanelView::Comparison(ComparisonTab::Conditions, _) => ScreenId::Conditions,
     }
 }

@@ -8,7 +8,7 @@ use crate::tui::widgets::bar::{Part, stacked};
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::sparkline;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
-use crate::tui::widgets::{Pen, put};
+use crate::tui::widgets::{WidgetContext, put};
 use crate::units::Nanos;
 use crate::view::CodeKind;
 use ratatui::backend::CrosstermBackend;
@@ -45,7 +45,7 @@ fn page(theme: &Theme, glyphs: &Glyphs) -> Vec<u8> {
     let mut bytes = Vec::new();
     let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, SIZE.0, SIZE.1)) };
     let mut terminal = Terminal::with_options(CrosstermBackend::new(&mut bytes), options).unwrap();
-    terminal.draw(|frame| draw(Pen { theme, glyphs }, frame.area(), frame.buffer_mut())).unwrap();
+    terminal.draw(|frame| draw(WidgetContext { theme, glyphs }, frame.area(), frame.buffer_mut())).unwrap();
     drop(terminal);
     bytes.extend(format!("\x1b[{};1H", SIZE.1).bytes());
     bytes
@@ -55,17 +55,17 @@ fn row(area: Rect, y: u16, height: u16) -> Rect {
     Rect { y: area.y + y, height, ..area }
 }
 
-fn draw(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
-    words(pen, row(area, 0, 2), buf);
-    bars(pen, row(area, 3, 4), buf);
-    flame(pen, row(area, 8, 5), buf);
-    changes(pen, row(area, 14, 2), buf);
-    table(pen, row(area, 17, 7), buf);
-    lines(pen, row(area, 25, 14), buf);
+fn draw(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
+    words(context, row(area, 0, 2), buf);
+    bars(context, row(area, 3, 4), buf);
+    flame(context, row(area, 8, 5), buf);
+    changes(context, row(area, 14, 2), buf);
+    table(context, row(area, 17, 7), buf);
+    lines(context, row(area, 25, 14), buf);
 }
 
-fn words(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
-    let t = pen.theme;
+fn words(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
+    let t = context.theme;
     let words = [
         ("ironlaw", t.accent),
         ("text", t.text),
@@ -86,24 +86,24 @@ fn words(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         x = put(buf, area, (x, area.y), word, style) + 2;
     }
     for x in area.left()..area.right() {
-        put(buf, area, (x, area.y + 1), pen.glyphs.rule, t.dim);
+        put(buf, area, (x, area.y + 1), context.glyphs.rule, t.dim);
     }
 }
 
-fn bars(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn bars(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     let shares = [0.52, 0.2, 0.12, 0.08, 0.05, 0.013];
     let parts: Vec<Part> =
-        shares.iter().zip(pen.theme.series).map(|(share, style)| Part { share: *share, style }).collect();
-    put(buf, area, (1, area.y), "stacked", pen.theme.dim);
-    stacked(&parts, pen, Rect { x: 12, width: 80, ..row(area, 0, 1) }, buf);
-    put(buf, area, (1, area.y + 1), "run 99.5%", pen.theme.dim);
-    stacked(&parts[..1], pen, Rect { x: 12, width: 80, ..row(area, 1, 1) }, buf);
+        shares.iter().zip(context.theme.series).map(|(share, style)| Part { share: *share, style }).collect();
+    put(buf, area, (1, area.y), "stacked", context.theme.dim);
+    stacked(&parts, context, Rect { x: 12, width: 80, ..row(area, 0, 1) }, buf);
+    put(buf, area, (1, area.y + 1), "run 99.5%", context.theme.dim);
+    stacked(&parts[..1], context, Rect { x: 12, width: 80, ..row(area, 1, 1) }, buf);
     let values: Vec<Option<f64>> =
         (0..80).map(|at| (at % 23 < 20).then(|| (f64::from(at) * 0.25).sin().abs())).collect();
-    sparkline(&values, None, pen.theme.accent, pen, Rect { x: 12, width: 80, ..row(area, 2, 2) }, buf);
+    sparkline(&values, None, context.theme.accent, context, Rect { x: 12, width: 80, ..row(area, 2, 2) }, buf);
 }
 
-fn flame(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn flame(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     let rows: [&[(&str, CodeKind, bool, u16)]; 5] = [
         &[("all", CodeKind::Heading, false, 98)],
         &[("redis-server", CodeKind::User, false, 70), ("java", CodeKind::User, false, 28)],
@@ -129,31 +129,32 @@ fn flame(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
     for (y, cells) in rows.iter().enumerate() {
         let mut x = 1;
         for (at, (label, kind, inlined, width)) in cells.iter().enumerate() {
-            let style = pen.theme.cell(*kind, *inlined, (at * 11 % 25) as u8);
-            let style = if *label == "memcpy" { pen.theme.found } else { style };
-            let label = if pen.theme.is_mono() { format!("{}{label}", pen.glyphs.bar) } else { (*label).to_string() };
+            let style = context.theme.cell(*kind, *inlined, (at * 11 % 25) as u8);
+            let style = if *label == "memcpy" { context.theme.found } else { style };
+            let label =
+                if context.theme.is_mono() { format!("{}{label}", context.glyphs.bar) } else { (*label).to_string() };
             buf.set_style(Rect { x, width: *width, ..row(area, y as u16, 1) }, style);
             x = put(buf, Rect { width: x + width, ..area }, (x, area.y + y as u16), &label, style).max(x + width);
         }
     }
 }
 
-fn changes(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn changes(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     for (at, step) in (-2..=2).enumerate() {
         let x = 1 + at as u16 * 16;
         let mark = Theme::change_mark(step);
-        put(buf, area, (x, area.y), &format!("{mark:<3}{:<12}", "function"), pen.theme.change(step));
+        put(buf, area, (x, area.y), &format!("{mark:<3}{:<12}", "function"), context.theme.change(step));
         put(
             buf,
             area,
             (x, area.y + 1),
             &format!("{mark:<3}{:>5} pt", 4 * i32::from(step)),
-            pen.theme.change_text(step),
+            context.theme.change_text(step),
         );
     }
 }
 
-fn table(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn table(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     const COLUMNS: [Column<'static>; 4] = [
         Column { title: "self", least: 6, grows: 0, right: true, rank: 0, cut: Cut::End },
         Column { title: "samples", least: 9, grows: 0, right: true, rank: 2, cut: Cut::End },
@@ -177,11 +178,11 @@ fn table(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         ["–", "0", "i", "[kernel]"],
     ];
     let table = Table { columns: &COLUMNS, sorted: Some((0, true)), rows: ROWS.len(), selected: Some(1), top: 0 };
-    let style = |column| if column == 3 { pen.theme.dim } else { pen.theme.text };
-    table.draw(|row, column| Cell::new(ROWS[row][column], style(column)), pen, area, buf);
+    let style = |column| if column == 3 { context.theme.dim } else { context.theme.text };
+    table.draw(|row, column| Cell::new(ROWS[row][column], style(column)), context, area, buf);
 }
 
-fn lines(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn lines(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     let second = |at: u64| Nanos(at * 1_000_000_000);
     let wave = |phase: f64, low: f64| -> Vec<(Nanos, Option<f64>)> {
         let value = |at: u64| low + 1.2e9 * (at as f64 * 0.08 + phase).sin().abs();
@@ -199,5 +200,5 @@ fn lines(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         range: Some((second(80), second(100))),
         mark: Some(second(30)),
     };
-    chart.draw(pen, area, buf);
+    chart.draw(context, area, buf);
 }

@@ -3,14 +3,14 @@
 
 use super::app::App;
 use super::keys::Action;
-use super::panel::{Cx, Panel, PanelRequest};
+use super::panel::{Panel, PanelContext, PanelRequest};
 use super::settings::Settings;
 use super::theme::ThemeName;
 use super::time::Time;
 use crate::model::Measure;
 use crate::units::Nanos;
 use crate::view::query::TaskFilter;
-use crate::view::snapshot::{Compared, Head, MarkView, Strip};
+use crate::view::snapshot::{LoadHistory, MarkView, ScreenHeader, SelectedComparison};
 use crate::view::{Axis, Coverage};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -20,9 +20,9 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// The head of a live session with `windows` windows of one second.
-pub fn head(windows: u64) -> Head {
+pub fn head(windows: u64) -> ScreenHeader {
     let second = |at: u64| Nanos(at * 1_000_000_000);
-    Head {
+    ScreenHeader {
         target: "redis-server 4123".into(),
         threads: Measure::exact(5.0),
         event: "cpu-clock".into(),
@@ -42,7 +42,7 @@ pub fn head(windows: u64) -> Head {
         to: second(windows),
         started_unix_ns: 1_780_000_000_000_000_000,
         marks: vec![MarkView { at: second(windows / 2), label: "mark 1".into() }],
-        strip: Strip {
+        strip: LoadHistory {
             at: (1..=windows).map(second).collect(),
             busy: (1..=windows).map(|at| (at % 7 != 3).then_some((at % 5) as f64 * 0.5)).collect(),
         },
@@ -95,8 +95,8 @@ pub fn screen(app: &App, width: u16, height: u16) -> String {
 }
 
 /// A comparison with a side that costs more, and with hostile names.
-pub fn compared() -> Compared {
-    Compared { view: Arc::new(crate::view::diff::testing::costlier()), at: 0 }
+pub fn compared() -> SelectedComparison {
+    SelectedComparison { view: Arc::new(crate::view::diff::testing::costlier()), at: 0 }
 }
 
 /// A context for testing a panel of a session that is not live.
@@ -110,11 +110,11 @@ impl PanelFixture {
     }
 
     /// Runs `f` with the panel's context.
-    pub fn with<T>(&self, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+    pub fn with<T>(&self, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
         let (theme, glyphs, keys, head) = (self.0.theme(), self.0.glyphs(), &self.0.keys, head(20));
         let (time, filter) = (Time::new(false, false), TaskFilter::default());
         let (theme, glyphs, head, time, filter) = (&theme, &glyphs, &head, &time, &filter);
-        f(&Cx { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: false })
+        f(&PanelContext { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: false })
     }
 
     /// Draws the panel and returns its text.

@@ -17,7 +17,7 @@ pub enum ColourDepth {
 /// A colour and its ANSI substitute.
 /// The substitute is explicit: the numerically nearest colour seldom has the nearest meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ink {
+pub(super) struct PaletteColour {
     pub rgb: [u8; 3],
     /// 0 to 15.
     pub ansi: u8,
@@ -65,7 +65,7 @@ const NAMED: [Color; 16] = [
 /// Steps of the 6 x 6 x 6 cube.
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-impl Ink {
+impl PaletteColour {
     /// The colour as sent to the terminal.
     pub fn colour(self, depth: ColourDepth) -> Color {
         let [red, green, blue] = self.rgb;
@@ -102,15 +102,15 @@ impl Ink {
     }
 
     /// Darker by `by` in each channel; ANSI colours have no shades.
-    pub fn darker(self, by: u8) -> Ink {
-        Ink { rgb: self.rgb.map(|channel| channel.saturating_sub(by)), ..self }
+    pub fn darker(self, by: u8) -> PaletteColour {
+        PaletteColour { rgb: self.rgb.map(|channel| channel.saturating_sub(by)), ..self }
     }
 
     /// Mixed with white (share 0 to 1) for an inlined function; for ANSI the bright variant.
-    pub fn whiter(self, share: f32) -> Ink {
+    pub fn whiter(self, share: f32) -> PaletteColour {
         let mixed = |channel: u8| (f32::from(channel) + (255.0 - f32::from(channel)) * share).round() as u8;
         let ansi = if self.ansi < 7 { self.ansi + 8 } else { self.ansi };
-        Ink { rgb: self.rgb.map(mixed), ansi }
+        PaletteColour { rgb: self.rgb.map(mixed), ansi }
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn text_turns_white_on_dark_colours() {
-        let dark = Ink { rgb: [20, 30, 90], ansi: 4 };
+        let dark = PaletteColour { rgb: [20, 30, 90], ansi: 4 };
         assert_eq!(dark.filled(ColourDepth::Sixteen).fg, Some(Color::White));
         assert_eq!(dark.filled(ColourDepth::TwoFiftySix).fg, Some(Color::Indexed(231)));
         assert_eq!(dark.whiter(0.9).filled(ColourDepth::True).fg, Some(Color::Rgb(0, 0, 0)));

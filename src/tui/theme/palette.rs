@@ -1,6 +1,6 @@
 //! The colours of each theme as plain numbers. `theme` assigns their meaning, `colour` converts them for the terminal.
 
-use super::colour::Ink;
+use super::colour::PaletteColour;
 
 /// A colour theme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,30 +21,30 @@ pub enum ThemeName {
 /// The colours of a theme.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Palette {
-    pub dim: Ink,
-    pub accent: Ink,
-    pub accent2: Ink,
-    pub good: Ink,
-    pub warn: Ink,
-    pub bad: Ink,
+    pub dim: PaletteColour,
+    pub accent: PaletteColour,
+    pub accent2: PaletteColour,
+    pub good: PaletteColour,
+    pub warn: PaletteColour,
+    pub bad: PaletteColour,
     /// Background of the selected row.
-    pub selected: Ink,
+    pub selected: PaletteColour,
     /// Background of the selected range of time.
-    pub range: Ink,
+    pub range: PaletteColour,
     /// Background of what a search found.
-    pub found: Ink,
+    pub found: PaletteColour,
     /// User code, kernel, JIT code, headings.
-    pub cells: [Ink; 4],
+    pub cells: [PaletteColour; 4],
     /// How much white an inlined cell gets, 0 to 1.
     pub inlined_whiter: f32,
-    pub change_cells: [Ink; 5],
+    pub change_cells: [PaletteColour; 5],
     /// Colours of numbers that are much less, less, more, much more; unchanged numbers are dim.
-    pub changes: [Ink; 4],
-    pub series: [Ink; 6],
+    pub changes: [PaletteColour; 4],
+    pub series: [PaletteColour; 6],
 }
 
-const fn ink(red: u8, green: u8, blue: u8, ansi: u8) -> Ink {
-    Ink { rgb: [red, green, blue], ansi }
+const fn ink(red: u8, green: u8, blue: u8, ansi: u8) -> PaletteColour {
+    PaletteColour { rgb: [red, green, blue], ansi }
 }
 
 impl Palette {

@@ -1,6 +1,6 @@
 //! The styles of a theme.
 
-use super::colour::{ColourDepth, Ink};
+use super::colour::{ColourDepth, PaletteColour};
 use super::palette::{Palette, ThemeName};
 use crate::view::CodeKind;
 use ratatui::style::{Modifier, Style};
@@ -47,7 +47,7 @@ pub struct Theme {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cells {
     /// User code, kernel, JIT code, headings.
-    inks: [Ink; 4],
+    inks: [PaletteColour; 4],
     whiter: f32,
     depth: ColourDepth,
 }
@@ -60,10 +60,10 @@ impl Theme {
     }
 
     fn coloured(palette: &Palette, depth: ColourDepth) -> Theme {
-        let fg = |ink: Ink| Style::new().fg(ink.colour(depth));
-        let bold = |ink: Ink| fg(ink).add_modifier(Modifier::BOLD);
+        let fg = |ink: PaletteColour| Style::new().fg(ink.colour(depth));
+        let bold = |ink: PaletteColour| fg(ink).add_modifier(Modifier::BOLD);
         // With 16 colours, no background is close enough to the terminal's own, so overlays are reversed instead.
-        let over = |ink: Ink, instead| match depth {
+        let over = |ink: PaletteColour, instead| match depth {
             ColourDepth::Sixteen => Style::new().add_modifier(instead),
             _ => Style::new().bg(ink.colour(depth)),
         };

@@ -1,6 +1,6 @@
 //! Computable aspects of readability: contrast, distinct colours for all kinds of vision, meaning without colours.
 
-use super::colour::Ink;
+use super::colour::PaletteColour;
 use super::colour::{contrast, linear};
 use super::palette::Palette;
 use super::*;
@@ -26,7 +26,7 @@ fn palettes() -> Vec<(ThemeName, Palette, [[u8; 3]; 3])> {
     .collect()
 }
 
-fn texts(palette: &Palette) -> Vec<Ink> {
+fn texts(palette: &Palette) -> Vec<PaletteColour> {
     let Palette { dim, accent, accent2, good, warn, bad, changes, series, .. } = palette;
     [&[*dim, *accent, *accent2, *good, *warn, *bad][..], changes, series].concat()
 }
@@ -54,7 +54,7 @@ fn shown(colour: Option<Color>) -> [u8; 3] {
         Some(Color::Black) => [0, 0, 0],
         Some(Color::White) => [255, 255, 255],
         Some(named) => (0..16)
-            .map(|ansi| Ink { rgb: [0; 3], ansi })
+            .map(|ansi| PaletteColour { rgb: [0; 3], ansi })
             .find(|ink| ink.colour(ColourDepth::Sixteen) == named)
             .map_or([0; 3], |ink| ink.shown(ColourDepth::Sixteen)),
         None => [0; 3],
@@ -96,7 +96,7 @@ fn apart(a: [u8; 3], b: [u8; 3], without_red: bool) -> f64 {
     a.iter().zip(b).map(|(a, b)| (root(*a) - root(b)).powi(2)).sum::<f64>().sqrt()
 }
 
-fn check_apart(what: ThemeName, inks: &[Ink]) {
+fn check_apart(what: ThemeName, inks: &[PaletteColour]) {
     for (at, a) in inks.iter().enumerate() {
         for b in &inks[at + 1..] {
             for without_red in [true, false] {

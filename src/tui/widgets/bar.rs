@@ -1,7 +1,7 @@
 //! Bars of shares, single or stacked. Parts differ by fill and colour. Small parts are not rounded up: for a part below
 //! an eighth of a column, read the number next to the bar.
 
-use super::{Pen, put};
+use super::{WidgetContext, put};
 use crate::tui::theme::Glyphs;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ pub struct Part {
 }
 
 /// Draws the parts one after another in the first row of the area; the area's width is the whole.
-pub fn stacked(parts: &[Part], pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+pub fn stacked(parts: &[Part], context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     let ends = ends(parts, u32::from(area.width) * 8);
     let last = ends.last().copied().unwrap_or(0);
@@ -32,8 +32,8 @@ pub fn stacked(parts: &[Part], pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
         // Only the solid fill can end within a column, and only if nothing follows it.
         let ends_here = most == 0 && last < to && last - from == inside(0);
         let symbol = match inside(most) {
-            eighths @ 1..8 if ends_here => pen.glyphs.eighths[eighths as usize - 1],
-            _ => pen.glyphs.fills[most % pen.glyphs.fills.len()],
+            eighths @ 1..8 if ends_here => context.glyphs.eighths[eighths as usize - 1],
+            _ => context.glyphs.fills[most % context.glyphs.fills.len()],
         };
         put(buf, area, (area.x + column as u16, area.y), symbol, parts[most].style);
     }
@@ -71,7 +71,7 @@ mod tests {
 
     fn shown(shares: &[f64], width: u16, glyphs: &Glyphs) -> String {
         let parts: Vec<Part> = shares.iter().map(|share| Part { share: *share, style: Style::new() }).collect();
-        drawn(width, 1, glyphs, |pen, area, buf| stacked(&parts, pen, area, buf))
+        drawn(width, 1, glyphs, |context, area, buf| stacked(&parts, context, area, buf))
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ratatui::style::Style;
 
 /// The styles and characters of a widget.
 #[derive(Debug, Clone, Copy)]
-pub struct Pen<'a> {
+pub struct WidgetContext<'a> {
     /// The styles.
     pub theme: &'a Theme,
     /// The characters to draw with.
@@ -42,9 +42,9 @@ pub fn put_line(buf: &mut Buffer, area: Rect, x: u16, text: &str, style: Style) 
 }
 
 /// Draws a rule over the width of an area.
-pub fn rule(pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+pub fn rule(context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     for x in area.left()..area.right() {
-        put_line(buf, area, x, pen.glyphs.rule, pen.theme.dim);
+        put_line(buf, area, x, context.glyphs.rule, context.theme.dim);
     }
 }
 
@@ -55,11 +55,16 @@ pub(super) mod testing {
     use crate::tui::theme::{ColourDepth, ThemeName};
 
     /// Runs `draw` on an empty buffer and returns its text, one line per row.
-    pub fn drawn(width: u16, height: u16, glyphs: &Glyphs, draw: impl FnOnce(Pen<'_>, Rect, &mut Buffer)) -> String {
+    pub fn drawn(
+        width: u16,
+        height: u16,
+        glyphs: &Glyphs,
+        draw: impl FnOnce(WidgetContext<'_>, Rect, &mut Buffer),
+    ) -> String {
         let area = Rect::new(0, 0, width, height);
         let mut buf = Buffer::empty(area);
         let theme = Theme::new(ThemeName::Dark, ColourDepth::True);
-        draw(Pen { theme: &theme, glyphs }, area, &mut buf);
+        draw(WidgetContext { theme: &theme, glyphs }, area, &mut buf);
         crate::tui::testing::text(&buf)
     }
 
@@ -84,11 +89,11 @@ mod tests {
     #[test]
     fn a_text_stays_within_its_area_whatever_it_holds() {
         for name in HOSTILE {
-            let text = drawn(12, 3, &Glyphs::UNICODE, |pen, area, buf| {
+            let text = drawn(12, 3, &Glyphs::UNICODE, |context, area, buf| {
                 let inner = Rect::new(2, 1, 6, 1);
-                put(buf, inner, (2, 1), name, pen.theme.text);
+                put(buf, inner, (2, 1), name, context.theme.text);
                 for (x, y) in [(0, 0), (11, 2), (8, 1), (1, 1)] {
-                    assert_eq!(put(buf, inner, (x, y), "outside", pen.theme.text), x);
+                    assert_eq!(put(buf, inner, (x, y), "outside", context.theme.text), x);
                 }
                 for place in area.positions().filter(|place| !inner.contains(*place)) {
                     assert_eq!(buf[place].symbol(), " ", "{name:?} at {place}");

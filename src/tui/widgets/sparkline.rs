@@ -1,31 +1,38 @@
 //! A series of values as a row of rising blocks. An unknown value shows as a gap, never as a zero.
 
-use super::{Pen, put};
+use super::{WidgetContext, put};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 /// Draws the newest values that fit, the newest at the right, on a scale from zero to `top` (default: the highest
 /// value). Several rows increase the resolution.
-pub fn sparkline(values: &[Option<f64>], top: Option<f64>, style: Style, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+pub fn sparkline(
+    values: &[Option<f64>],
+    top: Option<f64>,
+    style: Style,
+    context: WidgetContext<'_>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let area = area.intersection(buf.area);
     let shown = &values[values.len().saturating_sub(usize::from(area.width))..];
     let top = top.unwrap_or_else(|| highest(shown));
     let left = area.right().saturating_sub(shown.len() as u16);
     for (at, value) in shown.iter().enumerate() {
-        column(*value, top, style, pen, Rect { x: left + at as u16, width: 1, ..area }, buf);
+        column(*value, top, style, context, Rect { x: left + at as u16, width: 1, ..area }, buf);
     }
 }
 
 /// Draws one value from the bottom up.
-fn column(value: Option<f64>, top: f64, style: Style, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn column(value: Option<f64>, top: f64, style: Style, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     let bottom = area.bottom().saturating_sub(1);
     let Some(value) = value.filter(|value| value.is_finite()) else {
-        put(buf, area, (area.x, bottom), pen.glyphs.gap, pen.theme.missing);
+        put(buf, area, (area.x, bottom), context.glyphs.gap, context.theme.missing);
         return;
     };
     if area.height == 1 {
-        put(buf, area, (area.x, bottom), pen.glyphs.spark(value, top), style);
+        put(buf, area, (area.x, bottom), context.glyphs.spark(value, top), style);
         return;
     }
     let share = if top > 0.0 { (value / top).clamp(0.0, 1.0) } else { 0.0 };
@@ -35,7 +42,7 @@ fn column(value: Option<f64>, top: f64, style: Style, pen: Pen<'_>, area: Rect, 
         let here = level.min(8);
         level -= here;
         if here > 0 {
-            put(buf, area, (area.x, y), pen.glyphs.sparks[here - 1], style);
+            put(buf, area, (area.x, y), context.glyphs.sparks[here - 1], style);
         }
     }
 }
@@ -70,7 +77,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(values: &[Option<f64>], top: Option<f64>, width: u16, height: u16, glyphs: &Glyphs) -> String {
-        drawn(width, height, glyphs, |pen, area, buf| sparkline(values, top, pen.theme.accent, pen, area, buf))
+        drawn(width, height, glyphs, |context, area, buf| {
+            sparkline(values, top, context.theme.accent, context, area, buf)
+        })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tables: right-aligned numbers, a sort arrow, a selected row. Narrow tables drop the least important columns first.
 //! The table does not store rows; it asks for the cells it shows.
 
-use super::{Pen, put};
+use super::{WidgetContext, put};
 use crate::view::escape::visible;
 use crate::view::fit::{end, front, function_name, middle, width};
 use ratatui::buffer::Buffer;
@@ -115,21 +115,27 @@ pub struct Table<'a> {
 
 impl Table<'_> {
     /// Draws the heading and the rows below it; `cell` returns the cell of a row and a column.
-    pub fn draw<'c>(&self, cell: impl Fn(usize, usize) -> Cell<'c>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    pub fn draw<'c>(
+        &self,
+        cell: impl Fn(usize, usize) -> Cell<'c>,
+        context: WidgetContext<'_>,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
         let area = area.intersection(buf.area);
         let placed = places(self.columns, inner(area).width);
-        self.heading(&placed, pen, area, buf);
+        self.heading(&placed, context, area, buf);
         let shown = self.shown(area);
         for row in shown.clone() {
             let y = area.y + 1 + (row - shown.start) as u16;
             for place in &placed {
-                self.cell(*place, y, &cell(row, place.column), pen, area, buf);
+                self.cell(*place, y, &cell(row, place.column), context, area, buf);
             }
             if self.selected == Some(row) {
-                buf.set_style(Rect { y, height: 1, ..area }, pen.theme.selected);
+                buf.set_style(Rect { y, height: 1, ..area }, context.theme.selected);
             }
         }
-        self.thumb(&shown, pen, area, buf);
+        self.thumb(&shown, context, area, buf);
     }
 
     /// The row at a terminal line.
@@ -154,24 +160,24 @@ impl Table<'_> {
         top..self.rows.min(top + height)
     }
 
-    fn heading(&self, placed: &[Placed], pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    fn heading(&self, placed: &[Placed], context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         for place in placed {
             let column = &self.columns[place.column];
             match self.sorted {
                 Some((sorted, descending)) if sorted == place.column => {
-                    let arrow = if descending { pen.glyphs.down } else { pen.glyphs.up };
+                    let arrow = if descending { context.glyphs.down } else { context.glyphs.up };
                     let title = format!("{} {arrow}", column.title);
-                    let title = Cell::new(title, pen.theme.heading.patch(pen.theme.accent));
-                    self.cell(*place, area.y, &title, pen, area, buf);
+                    let title = Cell::new(title, context.theme.heading.patch(context.theme.accent));
+                    self.cell(*place, area.y, &title, context, area, buf);
                 }
-                _ => self.cell(*place, area.y, &Cell::new(column.title, pen.theme.heading), pen, area, buf),
+                _ => self.cell(*place, area.y, &Cell::new(column.title, context.theme.heading), context, area, buf),
             }
         }
     }
 
-    fn cell(&self, place: Placed, y: u16, cell: &Cell<'_>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    fn cell(&self, place: Placed, y: u16, cell: &Cell<'_>, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         let column = &self.columns[place.column];
-        let (wide, ellipsis) = (usize::from(place.width), pen.glyphs.ellipsis);
+        let (wide, ellipsis) = (usize::from(place.width), context.glyphs.ellipsis);
         let room = wide.saturating_sub(width(cell.mark));
         let text = visible(&cell.text);
         let text = match column.cut {
@@ -187,7 +193,7 @@ impl Table<'_> {
     }
 
     /// Draws the scroll thumb at the right edge; nothing if all rows are visible.
-    fn thumb(&self, shown: &std::ops::Range<usize>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    fn thumb(&self, shown: &std::ops::Range<usize>, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         let height = usize::from(area.height.saturating_sub(1));
         if shown.len() == self.rows || height == 0 || area.width == 0 {
             return;
@@ -196,7 +202,7 @@ impl Table<'_> {
         let room = self.rows - shown.len();
         let start = (shown.start * (height - length) + room / 2) / room;
         for at in start..start + length {
-            put(buf, area, (area.right() - 1, area.y + 1 + at as u16), pen.glyphs.bar, pen.theme.dim);
+            put(buf, area, (area.right() - 1, area.y + 1 + at as u16), context.glyphs.bar, context.theme.dim);
         }
     }
 }
@@ -271,8 +277,8 @@ mod tests {
 
     fn shown(width: u16, height: u16, selected: usize, top: usize, glyphs: &Glyphs) -> String {
         let table = Table { columns: &COLUMNS, sorted: Some((0, true)), rows: 5, selected: Some(selected), top };
-        drawn(width, height, glyphs, |pen, area, buf| {
-            table.draw(|row, column| Cell::new(ROWS[row][column], pen.theme.text), pen, area, buf);
+        drawn(width, height, glyphs, |context, area, buf| {
+            table.draw(|row, column| Cell::new(ROWS[row][column], context.theme.text), context, area, buf);
         })
     }
 
@@ -353,8 +359,8 @@ mod tests {
         fn it_can_be_drawn_at_any_size((width, height) in (0_u16..300, 0_u16..40), top in 0_usize..9, at in 0_usize..8) {
             shown(width, height, at, top, &Glyphs::ASCII);
             let table = Table { columns: &COLUMNS, sorted: None, rows: 3, selected: Some(1), top };
-            drawn(width, height, &Glyphs::UNICODE, |pen, area, buf| {
-                table.draw(|row, column| Cell::new(HOSTILE[(row + column + at) % 8], pen.theme.bad), pen, area, buf);
+            drawn(width, height, &Glyphs::UNICODE, |context, area, buf| {
+                table.draw(|row, column| Cell::new(HOSTILE[(row + column + at) % 8], context.theme.bad), context, area, buf);
             });
         }
     }

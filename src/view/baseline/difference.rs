@@ -1,7 +1,7 @@
 //! Differential flame graph against a baseline: a cell's width is its current cost, its colour the change.
 //! Changes that sampling noise can explain are drawn as unchanged.
 
-use crate::analysis::baseline::{Code, Spent};
+use crate::analysis::baseline::{Code, SelectionTotals};
 use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
@@ -18,7 +18,7 @@ pub fn difference(context: &ViewContext<'_>, baseline: &Baseline) -> Result<Opti
     check(context, baseline)?;
     let ViewContext { profile, names, tasks, selection, window, .. } = context;
     let cpu_ns = context.counters.delta("task-clock", Scope::Target, *window);
-    let spent = Spent { cpu_ns, ops: operations(profile, *window) };
+    let spent = SelectionTotals { cpu_ns, ops: operations(profile, *window) };
     Ok(Code::of(profile, names, tasks, selection, spent, baseline).and_then(|code| drawn(&code)))
 }
 
@@ -72,13 +72,13 @@ fn drawn_paths(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
     let whole = code.whole[0].max(code.whole[1]);
     let mut paths: Vec<Option<Drawn>> = Vec::with_capacity(code.changes.len());
     for (node, change) in code.tree.nodes.iter().zip(&code.changes) {
-        let [usual, now] = change.cost;
+        let [learnt, now] = change.cost;
         let gone = now <= 0.0;
         let caller = node.parent.map(|parent| parent as usize);
         let caller_gone = caller.is_some_and(|caller| code.changes[caller].cost[1] <= 0.0 && paths[caller].is_some());
         let drawn = Drawn {
             width: node.own.cost[usize::from(!gone)] * scale,
-            step: if change.is_real { step(usual, now, whole) } else { 0 },
+            step: if change.is_real { step(learnt, now, whole) } else { 0 },
             error: match change.error {
                 Measure::Known { value, quality } => Measure::Known { value: value * scale, quality },
                 missing => missing,
@@ -92,11 +92,11 @@ fn drawn_paths(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use super::super::testing::{Now, costlier, usual};
+    use super::super::testing::{CurrentSamples, costlier, learnt};
     use super::*;
 
     fn of(samples: &[(u32, &str, u64)], axis: Axis, baseline: &Baseline) -> Result<Option<DiffFlameGraph>> {
-        Now { samples, tids: &[], ops: None, axis }.against(baseline)
+        CurrentSamples { samples, tids: &[], ops: None, axis }.against(baseline)
     }
 
     fn named<'a>(difference: &'a DiffFlameGraph, name: &str) -> Option<&'a DiffCell> {
@@ -108,7 +108,7 @@ mod tests {
         let found = of(
             &[(41, "app!main;app!check", 300), (41, "app!main", 700)],
             Axis::Event(0),
-            &usual(&[("main;work", 1500), ("main", 500)]),
+            &learnt(&[("main;work", 1500), ("main", 500)]),
         );
         let found = found.unwrap().unwrap();
         let named = |name| named(&found, name).unwrap();
@@ -135,9 +135,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_held_against_a_baseline_is_refused_with_a_way_on() {
-        let (samples, known) = ([(41, "app!main", 300)], usual(&[("main", 10)]));
+        let (samples, known) = ([(41, "app!main", 300)], learnt(&[("main", 10)]));
         assert_eq!(of(&[], Axis::Event(0), &known).unwrap(), None);
         assert!(of(&samples, Axis::OffCpu, &known).unwrap_err().remedy().is_some());
-        assert!(of(&samples, Axis::Event(0), &usual(&[])).unwrap_err().remedy().is_some());
+        assert!(of(&samples, Axis::Event(0), &learnt(&[])).unwrap_err().remedy().is_some());
     }
 }

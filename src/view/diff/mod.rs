@@ -10,8 +10,8 @@ mod types;
 pub(crate) mod words;
 
 pub use crate::analysis::diff::{
-    Adjustment, AnswerKind, Basis, CurveBasis, Exceeds, GateStatus, GroupKind, GroupRow, Load, LoadMeasure, LoadRange,
-    Mismatch, Outcome, Per, Scale, Severity, SubgroupCheck, Verdict,
+    AnswerKind, Basis, CurveBasis, Exceeds, GateStatus, GroupKind, GroupRow, Load, LoadAdjustment, LoadMeasure,
+    LoadRange, Mismatch, Outcome, Per, Scale, Severity, SubgroupCheck, Verdict,
 };
 pub use crate::model::{Better, Role};
 pub use scale::most;

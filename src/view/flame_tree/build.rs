@@ -1,6 +1,6 @@
 //! Builds a flame tree from a profile's call tree, and finds its cells in the tree of another time or recording.
 
-use super::tree::{FlameTree, Node, Past};
+use super::tree::{FlameTree, Node, ReferenceTotals};
 use crate::analysis::{Label, ProfileTree};
 use crate::view::context::ViewContext;
 use crate::view::labels::axis_of;
@@ -61,7 +61,7 @@ impl FlameTree {
     fn compare(&mut self, other: &ProfileTree) {
         let sums = other.inclusive();
         let mut by_place: FxHashMap<(Option<u32>, &str, bool), u32> = FxHashMap::default();
-        let mut past = Past { total: 0, samples: 0 };
+        let mut past = ReferenceTotals { total: 0, samples: 0 };
         for (at, node) in other.nodes.iter().enumerate() {
             let label = &other.functions[node.function as usize];
             by_place.insert((node.parent, label.text.as_str(), label.inlined), at as u32);

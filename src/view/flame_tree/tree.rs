@@ -22,7 +22,7 @@ pub struct FlameTree {
     /// Samples, or off-CPU spans, of all roots.
     pub samples: u64,
     /// Totals of the other side; `None` without a comparison.
-    pub past: Option<Past>,
+    pub past: Option<ReferenceTotals>,
     /// Cost of each cell per operation at two points of a sweep, in the order of the nodes; `None` for one profile.
     pub difference: Option<Box<DiffFlameGraph>>,
 }
@@ -50,7 +50,7 @@ pub struct Node {
 
 /// Totals of the other side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Past {
+pub struct ReferenceTotals {
     /// Sum of its weights.
     pub total: u64,
     /// Its samples.

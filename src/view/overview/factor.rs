@@ -66,7 +66,7 @@ pub(super) struct Sources<'a> {
 
 /// The description of a factor, without its values.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct FactorKind {
     pub id: MetricId,
     pub label: &'static str,
     pub unit: Unit,
@@ -76,7 +76,7 @@ pub(super) struct Kind {
 impl Factor {
     /// The factor whose value `of` reads from each window.
     pub(super) fn new(
-        kind: Kind,
+        kind: FactorKind,
         formula: &str,
         from: &Sources<'_>,
         of: impl Fn(&WindowMetrics) -> Measure<f64>,
@@ -91,7 +91,7 @@ impl Factor {
             let error = now.zip(before).map(|(now, before)| now.hypot(before));
             Some(Change { before: known(then)?, after: *value.value()?, error })
         });
-        let Kind { id, label, unit, noun } = kind;
+        let FactorKind { id, label, unit, noun } = kind;
         Factor { id, label, unit, noun, value, history, change, share_of_change: None, formula: formula.to_string() }
     }
 
@@ -99,7 +99,7 @@ impl Factor {
     pub(super) fn metric(id: MetricId, label: &'static str, from: &Sources<'_>) -> Factor {
         let found = from.now.metrics.iter().find(|metric| metric.id == id);
         let formula = found.map_or("", |metric| metric.formula.as_str());
-        let kind = Kind { id, label, unit: id.def().unit, noun: "" };
+        let kind = FactorKind { id, label, unit: id.def().unit, noun: "" };
         Factor::new(kind, formula, from, |context| context.metric(id))
     }
 }

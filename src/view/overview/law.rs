@@ -1,16 +1,16 @@
 //! The factors of the iron law in reading order, and the metrics shown instead if they cannot be counted.
 //! Every factor is present; a missing one carries the reason.
 
-use super::factor::{Factor, Kind, Sources};
+use super::factor::{Factor, FactorKind, Sources};
 use super::past::WindowMetrics;
 use crate::analysis::{Law, LawFactor};
 use crate::model::{Measure, MetricId, Unit};
 
 /// A factor of the law: its description, its formula, how to read it, and its part in a slowdown.
-struct Row(Kind, &'static str, fn(&Law) -> Measure<f64>, Option<LawFactor>);
+struct Row(FactorKind, &'static str, fn(&Law) -> Measure<f64>, Option<LawFactor>);
 
-const fn kind(id: MetricId, label: &'static str, unit: Unit, noun: &'static str) -> Kind {
-    Kind { id, label, unit, noun }
+const fn kind(id: MetricId, label: &'static str, unit: Unit, noun: &'static str) -> FactorKind {
+    FactorKind { id, label, unit, noun }
 }
 
 const LAW: [Row; 6] = [

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 /// One of the hottest functions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Hot {
+pub struct HotFunction {
     /// Its name.
     pub name: String,
     /// Path of its module; empty if unknown.
@@ -47,7 +47,7 @@ pub struct Overview {
     /// The rates.
     pub groups: Vec<RateGroup>,
     /// The hottest functions, hottest first.
-    pub hot: Vec<Hot>,
+    pub hot: Vec<HotFunction>,
     /// Samples of the selection.
     pub samples: u64,
     /// The findings.
@@ -101,7 +101,7 @@ fn ranking(context: &ViewContext<'_>) -> Ranking {
     rank(context.profile, names, tasks, &context.selection, GroupBy::Function, SortBy::SelfWeight)
 }
 
-fn hot(context: &ViewContext<'_>) -> Vec<Hot> {
+fn hot(context: &ViewContext<'_>) -> Vec<HotFunction> {
     let now = ranking(context);
     let then = context.reference.as_deref().map(ranking);
     let hottest = now.rows.iter().filter(|row| row.self_weight > 0).take(HOTTEST);
@@ -115,7 +115,7 @@ fn hot(context: &ViewContext<'_>) -> Vec<Hot> {
                 let error = error.zip(then.error(before)).map(|(now, before)| now.hypot(before));
                 Change { before, after: share, error }
             });
-            Hot { name: row.name.clone(), module: row.module.clone(), kind: row.kind, share, error, change }
+            HotFunction { name: row.name.clone(), module: row.module.clone(), kind: row.kind, share, error, change }
         })
         .collect()
 }

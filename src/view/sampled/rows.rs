@@ -1,7 +1,9 @@
 //! The selected samples and waits, row by row.
 
 use super::path::{Cell, Path};
-use crate::analysis::{Axis, Cause, CodeKind, Names, QUEUED, Selection, TRUNCATED, Tasks, UNKNOWN, Who, cause_of};
+use crate::analysis::{
+    Axis, Cause, CodeKind, Names, QUEUED, Selection, TRUNCATED, Tasks, ThreadSet, UNKNOWN, cause_of,
+};
 use crate::error::Result;
 use crate::model::profile::Profile;
 use crate::model::{Mark, Meta, ModuleDef, ModuleId, OffCpu, StackEnd, StackId, Symbol, TaskState};
@@ -16,7 +18,7 @@ pub struct Sampled<'a> {
     every_event: bool,
     names: Names,
     tasks: Tasks,
-    who: Who,
+    who: ThreadSet,
 }
 
 /// A sample, or an off-CPU wait.

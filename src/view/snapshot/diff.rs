@@ -1,7 +1,7 @@
 //! Snapshots of comparisons.
 
-use super::head::{ComparisonHead, Head, Strip};
-use super::{Body, Snapshot};
+use super::head::{ComparisonHeader, LoadHistory, ScreenHeader};
+use super::{PanelView, Snapshot};
 use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Note, Why};
@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 /// One of the sides compared with a base.
 #[derive(Debug, Clone)]
-pub struct Compared {
+pub struct SelectedComparison {
     /// All comparisons.
     pub view: Arc<DiffView>,
     /// Index of this one.
     pub at: usize,
 }
 
-impl Compared {
+impl SelectedComparison {
     /// This comparison; `None` only if there are none.
     #[must_use]
     pub fn one(&self) -> Option<&ComparisonView> {
@@ -34,10 +34,10 @@ impl Compared {
 pub fn snapshot_of_comparison(view: &Arc<DiffView>, choices: &[Per], query: Query) -> Snapshot {
     let last = view.comparisons.len().saturating_sub(1);
     let at = query.point.map_or(0, |at| at as usize).min(last);
-    let compared = Compared { view: Arc::clone(view), at };
-    let head = Head::of_comparison(&compared, choices);
+    let compared = SelectedComparison { view: Arc::clone(view), at };
+    let head = ScreenHeader::of_comparison(&compared, choices);
     let body = match &query.request {
-        ViewRequest::Comparison(leaf) => Ok(Body::Comparison(*leaf, compared)),
+        ViewRequest::Comparison(leaf) => Ok(PanelView::Comparison(*leaf, compared)),
         ViewRequest::Flame { .. } => flame(&compared, query.axis),
         _ => Err(Error::new(ErrorKind::Unsupported, "a comparison has no such view")
             .hint("Open one of its recordings: ironlaw view RECORDING")),
@@ -45,7 +45,7 @@ pub fn snapshot_of_comparison(view: &Arc<DiffView>, choices: &[Per], query: Quer
     Snapshot { query, head, body }
 }
 
-fn flame(compared: &Compared, axis: Axis) -> Result<Body> {
+fn flame(compared: &SelectedComparison, axis: Axis) -> Result<PanelView> {
     let cost = if axis == Axis::OffCpu { CostAxis::Blocked } else { CostAxis::Cpu };
     let Some(found) = compared.one() else { return Err(Error::new(ErrorKind::NotFound, "nothing is compared")) };
     let lacking = || match (found.code_missing, cost) {
@@ -55,17 +55,17 @@ fn flame(compared: &Compared, axis: Axis) -> Result<Body> {
         (None, CostAxis::Cpu) => Error::new(ErrorKind::NotFound, "no difference to draw"),
     };
     let graph = found.flame_graph(cost).cloned();
-    graph.map(|difference| Body::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
+    graph.map(|difference| PanelView::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
 }
 
-impl Head {
+impl ScreenHeader {
     /// The head of a comparison. Fields that only a single profile has stay empty.
     #[must_use]
-    pub fn of_comparison(compared: &Compared, choices: &[Per]) -> Head {
+    pub fn of_comparison(compared: &SelectedComparison, choices: &[Per]) -> ScreenHeader {
         let missing = Measure::Missing(Why::NotRecorded);
         let (view, found) = (&compared.view, compared.one());
         let label = |found: &ComparisonView| words::label(&found.new);
-        Head {
+        ScreenHeader {
             target: format!("{} -> {}", words::label(&view.base), found.map(label).unwrap_or_default()),
             threads: missing,
             event: "CPU time".to_string(),
@@ -85,12 +85,12 @@ impl Head {
             to: Nanos(0),
             started_unix_ns: 0,
             marks: Vec::new(),
-            strip: Strip::default(),
+            strip: LoadHistory::default(),
             notes: found.map(notes).unwrap_or_default(),
             cpus: 0,
             sweep: None,
             standing: None,
-            comparison: Some(ComparisonHead {
+            comparison: Some(ComparisonHeader {
                 runs: [view.base.recordings.len(), found.map_or(0, |found| found.new.recordings.len())],
                 at: [compared.at, view.comparisons.len()],
                 per: found.and_then(|found| found.code.as_ref()).map(|code| code.per),
@@ -128,15 +128,15 @@ mod tests {
 
     #[test]
     fn every_screen_of_a_comparison_gets_its_view_and_no_other_does() {
-        let flame = || ViewRequest::Flame { by: Default::default(), usual: false };
+        let flame = || ViewRequest::Flame { by: Default::default(), against_baseline: false };
         for leaf in [ComparisonTab::Overview, ComparisonTab::Functions, ComparisonTab::Conditions] {
             let snapshot_of_profile = looked(ViewRequest::Comparison(leaf), Axis::Event(0), Some(9));
             assert!(
-                matches!(snapshot_of_profile.body, Ok(Body::Comparison(seen, one)) if seen == leaf && one.one().is_some())
+                matches!(snapshot_of_profile.body, Ok(PanelView::Comparison(seen, one)) if seen == leaf && one.one().is_some())
             );
         }
         assert!(
-            matches!(looked(flame(), Axis::Event(0), None).body, Ok(Body::Flame(flame_tree)) if flame_tree.is_compared())
+            matches!(looked(flame(), Axis::Event(0), None).body, Ok(PanelView::Flame(flame_tree)) if flame_tree.is_compared())
         );
         let blocked = looked(flame(), Axis::OffCpu, None).body;
         assert!(blocked.is_err_and(|error| error.remedy().is_some_and(|remedy| remedy.contains("--off-cpu"))));

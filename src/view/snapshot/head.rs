@@ -23,7 +23,7 @@ pub struct MarkView {
 
 /// The history in windows, for the strip at the bottom.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Strip {
+pub struct LoadHistory {
     /// Ends of the windows, ascending, since the start of the session.
     pub at: Vec<Nanos>,
     /// Busy cores in each window; `None` if nothing was read.
@@ -32,7 +32,7 @@ pub struct Strip {
 
 /// The head of every screen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Head {
+pub struct ScreenHeader {
     /// What is profiled: the process's name and id, the group, the command.
     pub target: String,
     /// Mean number of threads alive in the selection; missing if unknown.
@@ -72,7 +72,7 @@ pub struct Head {
     /// The marks, by time.
     pub marks: Vec<MarkView>,
     /// The history.
-    pub strip: Strip,
+    pub strip: LoadHistory,
     /// Notes to read before trusting the numbers.
     pub notes: Vec<Note>,
     /// CPUs of the machine; 0 if unknown.
@@ -80,14 +80,14 @@ pub struct Head {
     /// The session's state against its baseline; `None` without a baseline.
     pub standing: Option<WindowState>,
     /// The head of a sweep, shown instead of the quality of a capture; `None` for a profile.
-    pub sweep: Option<SweepHead>,
+    pub sweep: Option<SweepHeader>,
     /// The head of a comparison; `None` for everything else.
-    pub comparison: Option<ComparisonHead>,
+    pub comparison: Option<ComparisonHeader>,
 }
 
 /// What every screen of a sweep shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SweepHead {
+pub struct SweepHeader {
     /// How operations were counted, in words; `None` if nothing counted them.
     pub ops: Option<String>,
     /// The machine in a line.
@@ -102,7 +102,7 @@ pub struct SweepHead {
 
 /// What every screen of a comparison shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ComparisonHead {
+pub struct ComparisonHeader {
     /// Number of recordings of both sides.
     pub runs: [usize; 2],
     /// Index of this comparison, and how many there are.
@@ -117,10 +117,10 @@ pub struct ComparisonHead {
     pub load: String,
 }
 
-impl Head {
+impl ScreenHeader {
     /// The head of a view context.
     #[must_use]
-    pub fn of(context: &ViewContext<'_>, live: bool) -> Head {
+    pub fn of(context: &ViewContext<'_>, live: bool) -> ScreenHeader {
         let (profile, selection) = (context.profile, &context.selection);
         let meta = &profile.meta;
         let summary = summary(profile, &context.tasks, &context.counters, selection, context.window);
@@ -130,7 +130,7 @@ impl Head {
         let (event, unit) = axis_of(meta, selection.axis);
         let marks = profile.marks.iter().map(|mark| MarkView { at: mark.at, label: mark.label.clone() }).collect();
         let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
-        Head {
+        ScreenHeader {
             target: target(context),
             threads: metric(MetricId::Threads),
             event,
@@ -170,9 +170,9 @@ fn target(context: &ViewContext<'_>) -> String {
     }
 }
 
-fn strip(context: &ViewContext<'_>, bounds: Bounds) -> Strip {
+fn strip(context: &ViewContext<'_>, bounds: Bounds) -> LoadHistory {
     let ticks = context.profile.ticks.iter().filter(|tick| tick.at > bounds.since && tick.span.0 > 0);
-    let mut strip = Strip::default();
+    let mut strip = LoadHistory::default();
     for tick in ticks {
         let window = crate::analysis::Window { from: tick.at - tick.span, to: tick.at };
         let busy = context.counters.delta("task-clock", Scope::Target, window);

@@ -6,8 +6,8 @@ mod head;
 mod profile;
 mod sweep;
 
-pub use diff::{Compared, snapshot_of_comparison};
-pub use head::{ComparisonHead, Head, MarkView, Strip, SweepHead};
+pub use diff::{SelectedComparison, snapshot_of_comparison};
+pub use head::{ComparisonHeader, LoadHistory, MarkView, ScreenHeader, SweepHeader};
 pub use profile::{SessionBaseline, snapshot_of_profile};
 pub use sweep::snapshot_of_sweep;
 
@@ -28,14 +28,14 @@ pub struct Snapshot {
     /// The query it answers.
     pub query: Query,
     /// What every screen shows.
-    pub head: Head,
+    pub head: ScreenHeader,
     /// The view, or an error that names what is missing and the remedy.
-    pub body: Result<Body>,
+    pub body: Result<PanelView>,
 }
 
 /// The view that a screen requested.
 #[derive(Debug)]
-pub enum Body {
+pub enum PanelView {
     /// The factors, rates and findings.
     Overview(Overview),
     /// The call tree.
@@ -53,5 +53,5 @@ pub enum Body {
     /// The session compared with its baseline; `None` without a baseline.
     Baseline(Option<Box<BaselineComparisonView>>),
     /// One comparison with a base, for a screen.
-    Comparison(ComparisonTab, Compared),
+    Comparison(ComparisonTab, SelectedComparison),
 }

@@ -1,7 +1,7 @@
 //! Snapshots of profiles, live or recorded.
 
-use super::head::Head;
-use super::{Body, Snapshot};
+use super::head::ScreenHeader;
+use super::{PanelView, Snapshot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Baseline;
 use crate::model::profile::Profile;
@@ -25,40 +25,42 @@ pub struct SessionBaseline<'a> {
 }
 
 /// Takes a snapshot of `profile`. `live` is set while its capture is running, `recording` is the recording to compare
-/// with, and `held` is the baseline of the session.
+/// with, and `history` is the baseline of the session.
 #[must_use]
 pub fn snapshot_of_profile(
     profile: &Profile,
     recording: Option<&Profile>,
-    held: Option<SessionBaseline<'_>>,
+    history: Option<SessionBaseline<'_>>,
     bounds: Bounds,
     live: bool,
     query: Query,
 ) -> Snapshot {
     let context = ViewContext::of(profile, recording, bounds, &query);
-    let head =
-        Head { standing: held.as_ref().map(|held| held.view.assessment.diagnosis.state), ..Head::of(&context, live) };
+    let head = ScreenHeader {
+        standing: history.as_ref().map(|history| history.view.assessment.diagnosis.state),
+        ..ScreenHeader::of(&context, live)
+    };
     let body = match query.request {
         // It covers the whole session, whatever is selected.
-        ViewRequest::Baseline => Ok(Body::Baseline(held.map(|held| Box::new(held.view)))),
+        ViewRequest::Baseline => Ok(PanelView::Baseline(history.map(|history| Box::new(history.view)))),
         _ => {
-            let baseline = held.as_ref().map(|held| held.baseline);
+            let baseline = history.as_ref().map(|history| history.baseline);
             context.selection.check(profile, &context.tasks).and_then(|()| body(&context, &query.request, baseline))
         }
     };
     Snapshot { query, head, body }
 }
 
-fn body(context: &ViewContext<'_>, request: &ViewRequest, baseline: Option<&Baseline>) -> Result<Body> {
+fn body(context: &ViewContext<'_>, request: &ViewRequest, baseline: Option<&Baseline>) -> Result<PanelView> {
     Ok(match request {
-        ViewRequest::Overview => Body::Overview(Overview::of(context)),
-        ViewRequest::Flame { usual: true, .. } => Body::Flame(against_usual(context, baseline)?),
-        ViewRequest::Flame { by, usual: false } => Body::Flame(FlameTree::of(context, *by)),
-        ViewRequest::Threads { detail } => Body::Threads(ThreadsView::of(context, *detail)),
-        ViewRequest::Functions { by, detail } => Body::Functions(FunctionsView::of(context, *by, detail.as_ref())),
-        ViewRequest::Counters => Body::Counters(CountersView::of(context)),
-        ViewRequest::Findings => Body::Findings(FindingsView::of(context)),
-        ViewRequest::Baseline => Body::Baseline(None),
+        ViewRequest::Overview => PanelView::Overview(Overview::of(context)),
+        ViewRequest::Flame { against_baseline: true, .. } => PanelView::Flame(against_usual(context, baseline)?),
+        ViewRequest::Flame { by, against_baseline: false } => PanelView::Flame(FlameTree::of(context, *by)),
+        ViewRequest::Threads { detail } => PanelView::Threads(ThreadsView::of(context, *detail)),
+        ViewRequest::Functions { by, detail } => PanelView::Functions(FunctionsView::of(context, *by, detail.as_ref())),
+        ViewRequest::Counters => PanelView::Counters(CountersView::of(context)),
+        ViewRequest::Findings => PanelView::Findings(FindingsView::of(context)),
+        ViewRequest::Baseline => PanelView::Baseline(None),
         ViewRequest::Scaling => return Err(Error::new(ErrorKind::Unsupported, "a single recording has no sweep view")),
         ViewRequest::Comparison(_) => {
             return Err(Error::new(ErrorKind::Unsupported, "a single recording has no comparison view"));

@@ -1,7 +1,7 @@
 //! Snapshots of sweeps.
 
-use super::head::{Head, Strip, SweepHead};
-use super::{Body, Snapshot};
+use super::head::{LoadHistory, ScreenHeader, SweepHeader};
+use super::{PanelView, Snapshot};
 use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Measure, Why};
@@ -18,10 +18,10 @@ pub fn snapshot_of_sweep(
     query: Query,
     difference: impl FnOnce(u32, CostAxis) -> Option<DiffFlameGraph>,
 ) -> Snapshot {
-    let head = Head::of_sweep(&view);
+    let head = ScreenHeader::of_sweep(&view);
     let body = match &query.request {
-        ViewRequest::Scaling => Ok(Body::Scaling(Box::new(view))),
-        ViewRequest::Findings => Ok(Body::Findings(view.findings)),
+        ViewRequest::Scaling => Ok(PanelView::Scaling(Box::new(view))),
+        ViewRequest::Findings => Ok(PanelView::Findings(view.findings)),
         ViewRequest::Flame { .. } => flame(&view, &query, difference),
         _ => Err(Error::new(ErrorKind::Unsupported, "a sweep has no such view")
             .hint("Open the recording of one of its runs: ironlaw view NAME.sweep/runs/...")),
@@ -34,7 +34,7 @@ fn flame(
     view: &SweepView,
     query: &Query,
     difference: impl FnOnce(u32, CostAxis) -> Option<DiffFlameGraph>,
-) -> Result<Body> {
+) -> Result<PanelView> {
     let axis = if query.axis == Axis::OffCpu { CostAxis::Blocked } else { CostAxis::Cpu };
     let chosen = query.point.filter(|n| view.points.iter().any(|point| point.n == *n));
     let Some(n) = chosen.or(view.points.last().map(|point| point.n)) else {
@@ -44,15 +44,15 @@ fn flame(
         Error::new(ErrorKind::NotFound, format!("n = {n} cannot be compared per operation with the base"))
             .hint("Both need operations (--ops) and samples; time blocked needs --off-cpu.")
     };
-    difference(n, axis).map(|difference| Body::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
+    difference(n, axis).map(|difference| PanelView::Flame(FlameTree::of_difference(difference))).ok_or_else(lacking)
 }
 
-impl Head {
+impl ScreenHeader {
     /// The head of a sweep. Fields that only a single profile has stay empty.
     #[must_use]
-    pub fn of_sweep(view: &SweepView) -> Head {
+    pub fn of_sweep(view: &SweepView) -> ScreenHeader {
         let missing = Measure::Missing(Why::NotRecorded);
-        Head {
+        ScreenHeader {
             target: view.title.clone(),
             threads: missing,
             event: "CPU time".to_string(),
@@ -72,11 +72,11 @@ impl Head {
             to: Nanos(0),
             started_unix_ns: 0,
             marks: Vec::new(),
-            strip: Strip::default(),
+            strip: LoadHistory::default(),
             notes: view.notes.clone(),
             cpus: 0,
             standing: None,
-            sweep: Some(SweepHead {
+            sweep: Some(SweepHeader {
                 ops: view.ops.clone(),
                 machine: view.machine.clone(),
                 placement: view.placement.clone(),

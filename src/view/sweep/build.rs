@@ -2,7 +2,7 @@
 //! Only cycles per operation are computed here; they follow from two other columns.
 
 use super::{Column, PointView, Progress, SweepView, Value, Values};
-use crate::analysis::sweep::{Estimate, Numbers, Point, SweepAnalysis};
+use crate::analysis::sweep::{Estimate, Point, PointMetrics, SweepAnalysis};
 use crate::analysis::{Coverage, Tasks};
 use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, SweepMeta, Unit};
 use crate::view::findings::FindingsView;
@@ -10,14 +10,14 @@ use crate::view::findings::FindingsView;
 /// A column, and how to read its value.
 struct Source {
     column: Column,
-    value: fn(&Numbers) -> Measure<Estimate>,
+    value: fn(&PointMetrics) -> Measure<Estimate>,
 }
 
 const fn column(
     name: &'static str,
     label: &'static str,
     unit: Unit,
-    value: fn(&Numbers) -> Measure<Estimate>,
+    value: fn(&PointMetrics) -> Measure<Estimate>,
 ) -> Source {
     Source { column: Column { name, label, unit, for_programs: false }, value }
 }
@@ -97,7 +97,7 @@ impl Value {
 }
 
 /// Path length times CPI. The interval assumes independence, so it is too wide where one offsets the other.
-fn cycles_per_op(numbers: &Numbers) -> Measure<Estimate> {
+fn cycles_per_op(numbers: &PointMetrics) -> Measure<Estimate> {
     numbers.path_length.ratio(numbers.cpi, |path, cpi| {
         let half = path.half.zip(cpi.half).map(|(a, b)| (a * cpi.mean).hypot(b * path.mean));
         Some(Estimate { mean: path.mean * cpi.mean, half, runs: path.runs.min(cpi.runs) })

@@ -10,7 +10,9 @@ use super::findings::FindingsView;
 use crate::model::{Note, Region, Unit, Why, Width};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-pub use crate::analysis::sweep::{Bound, Fit, FunctionId, Loss, LossRow, NoFit, Peak, Slice, SliceKind, Stack, Usl};
+pub use crate::analysis::sweep::{
+    Coefficient, FunctionId, Loss, LossRow, NoFit, Peak, RegionFit, Slice, SliceKind, Stack, Usl,
+};
 pub use difference::difference;
 pub use report::SweepReport;
 
@@ -40,7 +42,7 @@ pub struct SweepView {
     /// The points, by ascending width.
     pub points: Vec<PointView>,
     /// The fitted law of each region.
-    pub fits: Vec<Fit>,
+    pub fits: Vec<RegionFit>,
     /// The lost cores of each point, by cause.
     pub stacks: Vec<Stack>,
     /// What functions lost, for each point other than the base.

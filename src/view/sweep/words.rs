@@ -1,7 +1,7 @@
 //! Describes the parts of a sweep in words that are the same on the screen and in every format.
 
 use super::{Column, PointView, SweepView, Value};
-use crate::analysis::sweep::{Bound, Fit, NoFit, Peak, SliceKind, Stack, Usl};
+use crate::analysis::sweep::{Coefficient, NoFit, Peak, RegionFit, SliceKind, Stack, Usl};
 use crate::model::{Unit, Width};
 use crate::view::number::{quantity, three_digits};
 
@@ -58,14 +58,14 @@ pub fn width(width: Width) -> &'static str {
 
 /// The fit to show: that of the widest region with a law, or else of the widest region.
 #[must_use]
-pub fn chosen(fits: &[Fit]) -> Option<&Fit> {
+pub fn chosen(fits: &[RegionFit]) -> Option<&RegionFit> {
     fits.iter().rev().find(|fit| fit.law.is_ok()).or(fits.last())
 }
 
 /// `alpha 0.0500 [0.0328, 0.0672], beta 0.00600 [0.00342, 0.00858], peak at n = 12.6 [10.6, 16.7] with 6.23 M/s`,
 /// or why there is none.
 #[must_use]
-pub fn law(fit: &Fit) -> String {
+pub fn law(fit: &RegionFit) -> String {
     match &fit.law {
         Ok(law) => format!("alpha {}, beta {}, {} ({})", bound(law.alpha), bound(law.beta), peak(law), fitted_on(fit)),
         Err(why) => format!("not fitted: {}", no_fit(*why)),
@@ -74,7 +74,7 @@ pub fn law(fit: &Fit) -> String {
 
 /// `fitted on n = 1 to 8, cores`.
 #[must_use]
-pub fn fitted_on(fit: &Fit) -> String {
+pub fn fitted_on(fit: &RegionFit) -> String {
     match (fit.widths.first(), fit.widths.last()) {
         (Some(first), Some(last)) => format!("fitted on n = {first} to {last}, {}", fit.region.label()),
         _ => fit.region.label(),
@@ -125,7 +125,7 @@ pub fn peak_point(law: &Usl) -> Option<(f64, f64)> {
     }
 }
 
-fn bound(bound: Bound) -> String {
+fn bound(bound: Coefficient) -> String {
     let shown = |value: f64| three_digits(value);
     match bound.half {
         Some(half) => {
@@ -145,8 +145,9 @@ pub fn by_law(law: &Usl, n: f64) -> f64 {
 #[must_use]
 pub fn scatter(law: &Usl) -> Option<f64> {
     // Half an interval over its standard error is Student's t.
-    let t =
-        |bound: Bound| bound.half.zip(bound.error).filter(|(_, error)| *error > 0.0).map(|(half, error)| half / error);
+    let t = |bound: Coefficient| {
+        bound.half.zip(bound.error).filter(|(_, error)| *error > 0.0).map(|(half, error)| half / error)
+    };
     let t = t(law.gamma).or(t(law.alpha)).or(t(law.beta))?;
     (t * law.residual).is_finite().then_some(t * law.residual)
 }
@@ -165,7 +166,7 @@ pub fn missing(view: &SweepView, point: &PointView, column: &Column) -> Option<&
 
 /// What is missing from the table, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
+pub struct MissingCells {
     /// Whether whole columns are missing, not single cells.
     pub columns: bool,
     /// The reason.
@@ -176,17 +177,17 @@ pub struct Gap {
 
 /// The columns to show to people, which have at least one value, and what is missing, grouped by reason.
 #[must_use]
-pub fn table(view: &SweepView) -> (Vec<&Column>, Vec<Gap>) {
+pub fn table(view: &SweepView) -> (Vec<&Column>, Vec<MissingCells>) {
     let columns = view.columns.iter().filter(|column| !column.for_programs);
     let empty = |column: &&Column| view.points.iter().all(|point| missing(view, point, column).is_some());
     let (absent, present): (Vec<_>, Vec<_>) = columns.partition(empty);
-    let mut gaps: Vec<Gap> = Vec::new();
+    let mut gaps: Vec<MissingCells> = Vec::new();
     let mut add = |columns: bool, reason: &'static str, what: String| match gaps
         .iter_mut()
         .find(|gap| (gap.columns, gap.reason) == (columns, reason))
     {
         Some(gap) => gap.what.push(what),
-        None => gaps.push(Gap { columns, reason, what: vec![what] }),
+        None => gaps.push(MissingCells { columns, reason, what: vec![what] }),
     };
     for column in absent {
         if let Some(reason) = view.points.iter().find_map(|point| missing(view, point, column)) {
@@ -203,7 +204,7 @@ pub fn table(view: &SweepView) -> (Vec<&Column>, Vec<Gap>) {
     (present, gaps)
 }
 
-impl Gap {
+impl MissingCells {
     /// As a sentence: `not shown: CPI: not recorded`, `Karp-Flatt at n = 1: not defined at the base`.
     #[must_use]
     pub fn text(&self) -> String {
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_law_says_its_intervals_and_what_it_was_fitted_on_or_why_there_is_none() {
-        let bound = |value, half| Bound { value, error: None, half };
+        let bound = |value, half| Coefficient { value, error: None, half };
         let law = |beta, peak| Usl {
             gamma: bound(10.0, Some(1.0)),
             alpha: bound(0.05, Some(0.01)),
@@ -229,7 +230,7 @@ mod tests {
             freedom: 2,
             peak,
         };
-        let fit = |law| Fit { region: Region::Cores, widths: vec![1, 2, 4, 6, 8], law };
+        let fit = |law| RegionFit { region: Region::Cores, widths: vec![1, 2, 4, 6, 8], law };
         for (fit, expected) in [
             (
                 fit(Ok(law(bound(0.006, Some(0.002)), Peak::At { n: 12.58, ops_per_s: 6.2e6, low: 10.9, high: 15.4 }))),

@@ -19,9 +19,9 @@ fn requests() -> Vec<ViewRequest> {
     let function = |by| ViewRequest::Functions { by, detail: Some(("main".into(), "app".into())) };
     vec![
         ViewRequest::Overview,
-        ViewRequest::Flame { by: Grouping::Plain, usual: false },
-        ViewRequest::Flame { by: Grouping::Threads, usual: false },
-        ViewRequest::Flame { by: Grouping::Plain, usual: true },
+        ViewRequest::Flame { by: Grouping::Plain, against_baseline: false },
+        ViewRequest::Flame { by: Grouping::Threads, against_baseline: false },
+        ViewRequest::Flame { by: Grouping::Plain, against_baseline: true },
         function(GroupBy::Function),
         function(GroupBy::Module),
         function(GroupBy::Thread),

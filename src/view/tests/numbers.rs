@@ -1,7 +1,7 @@
 //! Numbers for people, read back: three digits stay three digits in every unit, and nothing prints what is no number.
 
 use crate::model::Unit;
-use crate::view::number::{Shown, count, date, percent, quantity, seconds, three_digits};
+use crate::view::number::{FormattedNumber, count, date, percent, quantity, seconds, three_digits};
 use proptest::prelude::*;
 
 const UNITS: [Unit; 15] = [
@@ -23,7 +23,7 @@ const UNITS: [Unit; 15] = [
 ];
 
 /// What a shown number stands for, in the unit's base.
-fn read(shown: &Shown) -> f64 {
+fn read(shown: &FormattedNumber) -> f64 {
     let number: f64 = shown.number.replace(',', "").parse().unwrap_or(f64::NAN);
     let prefix = shown.unit.trim_end_matches("/s").trim_end_matches("Hz").trim_end_matches('B');
     let factor = match (shown.unit.as_ref(), prefix) {

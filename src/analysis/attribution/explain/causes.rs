@@ -3,7 +3,7 @@
 use super::super::pooled::PooledWindows;
 use super::super::types::{Cause, CauseLocation, Evidence};
 use super::super::words::comparison;
-use super::shares::{Shares, Stolen, stolen};
+use super::shares::{SlowdownShares, StolenTime, stolen};
 use super::{cycles, no_pmu, waits};
 use crate::analysis::diff::PRIMARY;
 use crate::analysis::finding::Confidence;
@@ -11,7 +11,8 @@ use crate::model::{HostFacts, MetricId};
 
 /// Every cause that fits, the largest first.
 pub(in super::super) fn explain(pool: &PooledWindows, facts: &HostFacts) -> Vec<Evidence> {
-    let Stolen { evidence: stolen, in_cpu_time, shares } = stolen(pool, Shares::of(pool), facts.stolen_in_cpu_time);
+    let StolenTime { evidence: stolen, in_cpu_time, shares } =
+        stolen(pool, SlowdownShares::of(pool), facts.stolen_in_cpu_time);
     let mut all: Vec<Evidence> = path(pool, &shares).into_iter().collect();
     all.extend(waits::evidence(pool, &shares));
     all.extend(stolen);
@@ -30,7 +31,7 @@ pub(in super::super) fn explain(pool: &PooledWindows, facts: &HostFacts) -> Vec<
 }
 
 /// The largest factor, if each grew too little to be reported on its own.
-fn largest_factor(pool: &PooledWindows, shares: &Shares) -> Option<Evidence> {
+fn largest_factor(pool: &PooledWindows, shares: &SlowdownShares) -> Option<Evidence> {
     let cost = pool.grown(PRIMARY)?;
     let factors =
         [(Cause::PathLength, shares.path), (Cause::CpiOther, shares.cpi), (Cause::Frequency, shares.frequency)];
@@ -49,7 +50,7 @@ fn weight(evidence: &Evidence) -> f64 {
     })
 }
 
-fn path(pool: &PooledWindows, shares: &Shares) -> Option<Evidence> {
+fn path(pool: &PooledWindows, shares: &SlowdownShares) -> Option<Evidence> {
     let moved = pool.grown(MetricId::PathLength)?;
     Some(Evidence {
         cause: Cause::PathLength,

@@ -4,7 +4,7 @@
 use super::super::pooled::PooledWindows;
 use super::super::types::{Cause, Evidence, QuantityDeviation};
 use super::super::words::comparison;
-use super::shares::Shares;
+use super::shares::SlowdownShares;
 use crate::analysis::finding::Confidence;
 use crate::model::MetricId;
 
@@ -17,7 +17,7 @@ const REST: f64 = 0.1;
 
 /// The causes of more cycles per instruction and of slower cycles. `stolen` is the share of the slowdown that is CPU
 /// time taken by the hypervisor.
-pub(super) fn evidence(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) -> Vec<Evidence> {
+pub(super) fn evidence(pool: &PooledWindows, shares: &SlowdownShares, stolen: f64, guest: bool) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = frequency(pool, shares, stolen, guest).into_iter().collect();
     let Some(cpi) = pool.grown(MetricId::Cpi) else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
@@ -39,7 +39,7 @@ pub(super) fn evidence(pool: &PooledWindows, shares: &Shares, stolen: f64, guest
 
 /// Time that the hypervisor took counts as CPU time without cycles, so only the part it does not explain is a slower
 /// clock. In a guest the virtual CPU may stop without notice, so the clock is not named there.
-fn frequency(pool: &PooledWindows, shares: &Shares, stolen: f64, guest: bool) -> Option<Evidence> {
+fn frequency(pool: &PooledWindows, shares: &SlowdownShares, stolen: f64, guest: bool) -> Option<Evidence> {
     let moved = pool.get(MetricId::Frequency).filter(|moved| moved.moved && moved.deviations < 0.0)?;
     let share = shares.frequency.map(|share| share - stolen);
     if stolen > 0.0 && share.is_none_or(|share| share < REST) {

@@ -13,7 +13,7 @@ use crate::model::{Measure, MetricId, Why};
 
 /// Shares of the slowdown; together they are 1, and a factor that reduced it is negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Shares {
+pub(super) struct SlowdownShares {
     /// The logarithm of the whole slowdown; `None` if there is none or it is unknown.
     pub total: Option<f64>,
     pub path: Option<f64>,
@@ -24,16 +24,16 @@ pub(super) struct Shares {
     pub waits: Option<f64>,
 }
 
-impl Shares {
-    pub fn of(pool: &PooledWindows) -> Shares {
-        let Some(Slowdown { ratio, parts }) = slowdown(pool) else { return Shares::default() };
+impl SlowdownShares {
+    pub fn of(pool: &PooledWindows) -> SlowdownShares {
+        let Some(Slowdown { ratio, parts }) = slowdown(pool) else { return SlowdownShares::default() };
         let share = |factor| parts.iter().find(|part| part.factor == factor).and_then(|part| part.share);
         let total = Some(ratio.ln()).filter(|_| parts.iter().any(|part| part.share.is_some()));
         // A speed-up has no shares of a slowdown.
         if total.is_none_or(|total| total <= 0.0) {
-            return Shares::default();
+            return SlowdownShares::default();
         }
-        Shares {
+        SlowdownShares {
             total,
             path: share(LawFactor::PathLength),
             cpi: share(LawFactor::Cpi),
@@ -44,10 +44,10 @@ impl Shares {
     }
 
     /// The same shares of a slowdown that is larger by `added`, a logarithm that the law does not contain.
-    pub fn with_added(&self, added: f64) -> Shares {
+    pub fn with_added(&self, added: f64) -> SlowdownShares {
         let Some(total) = self.total else { return *self };
         let of = |share: Option<f64>| share.map(|share| share * total / (total + added));
-        Shares {
+        SlowdownShares {
             total: Some(total + added),
             path: of(self.path),
             cpi: of(self.cpi),
@@ -91,17 +91,17 @@ fn law(pool: &PooledWindows, side: fn(&QuantityDeviation) -> f64, waits: fn(&Wai
 }
 
 /// Stolen time in a slowdown.
-pub(super) struct Stolen {
+pub(super) struct StolenTime {
     pub evidence: Option<Evidence>,
     /// The share of the slowdown that shows as CPU time only because of it.
     pub in_cpu_time: f64,
     /// All shares, adjusted for stolen time.
-    pub shares: Shares,
+    pub shares: SlowdownShares,
 }
 
 /// `in_cpu_time`: whether a task's CPU time includes time taken while it ran, if known.
-pub(super) fn stolen(pool: &PooledWindows, shares: Shares, in_cpu_time: Option<bool>) -> Stolen {
-    let none = Stolen { evidence: None, in_cpu_time: 0.0, shares };
+pub(super) fn stolen(pool: &PooledWindows, shares: SlowdownShares, in_cpu_time: Option<bool>) -> StolenTime {
+    let none = StolenTime { evidence: None, in_cpu_time: 0.0, shares };
     let Some((moved, growth)) = growth(pool) else { return none };
     // `min` and `max` skip NaN.
     let (share, shares) = match (in_cpu_time, shares.total) {
@@ -115,7 +115,7 @@ pub(super) fn stolen(pool: &PooledWindows, shares: Shares, in_cpu_time: Option<b
         Some(false) => " This kernel does not count that as CPU time.",
         None => " Whether this kernel counts that as CPU time is not known, nor how much of the slowdown it is.",
     };
-    Stolen {
+    StolenTime {
         evidence: Some(Evidence {
             cause: Cause::Steal,
             share,

@@ -3,7 +3,7 @@
 use super::super::pooled::PooledWindows;
 use super::super::types::{Cause, Evidence, QuantityDeviation};
 use super::super::words::comparison;
-use super::shares::Shares;
+use super::shares::SlowdownShares;
 use crate::analysis::finding::Confidence;
 use crate::analysis::text::percent;
 use crate::model::MetricId;
@@ -15,7 +15,7 @@ struct Added {
 }
 
 /// The causes that fit.
-pub(super) fn evidence(pool: &PooledWindows, shares: &Shares) -> Vec<Evidence> {
+pub(super) fn evidence(pool: &PooledWindows, shares: &SlowdownShares) -> Vec<Evidence> {
     let added = added(pool);
     let part = |wait: f64| {
         let both = added.queue.max(0.0) + added.io.max(0.0);

@@ -17,10 +17,10 @@ fn learnt(program: &SimulatedProgram, recordings: usize, random: &mut Random) ->
 fn observed(at: usize, seen: SimulatedWindow, names: &[Quantity; 3]) -> WindowObservation {
     let window = Window { from: ms(at as u64 * 1000), to: ms((at as u64 + 1) * 1000) };
     let cells = [(seen.rate * seen.cost_ns, seen.rate), (seen.rate, 1.0), (seen.rate * seen.cost_ns * 1e-9, 1.0)];
-    let reading = |(quantity, (above, below)): (&Quantity, (f64, f64))| Reading {
+    let reading = |(quantity, (numerator, denominator)): (&Quantity, (f64, f64))| Reading {
         quantity: *quantity,
-        value: Measure::exact(above / below),
-        cell: Some(Cell { above, below }),
+        value: Measure::exact(numerator / denominator),
+        cell: Some(RatioCell { numerator, denominator }),
     };
     let readings = names.iter().zip(cells).map(reading).collect();
     WindowObservation { window, readings, neighbours: vec![], cpus: vec![] }

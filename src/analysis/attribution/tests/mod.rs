@@ -12,7 +12,7 @@ use super::types::{NeighbourActivity, WindowObservation};
 use super::*;
 use crate::analysis::Window;
 use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, Strength};
-use crate::analysis::diff::{Cell, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
+use crate::analysis::diff::{PRIMARY, Quantity, RATE, RatioCell, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::finding::Confidence;
 use crate::analysis::testing::ms;
 use crate::model::{CpuTopology, HostFacts, Measure, MetricId, NeighbourDef, NeighbourId, NeighbourKind, Why};
@@ -151,7 +151,11 @@ impl Session {
                 None => *usual,
             };
             let value = if quantity.is_share() { value } else { value * (1.0 + 0.015 * drift(at)) };
-            Reading { quantity, value: Measure::exact(value), cell: Some(Cell { above: value * 10.0, below: 10.0 }) }
+            Reading {
+                quantity,
+                value: Measure::exact(value),
+                cell: Some(RatioCell { numerator: value * 10.0, denominator: 10.0 }),
+            }
         };
         let mut readings: Vec<Reading> = self.usual.iter().map(reading).collect();
         readings.push(quantity(MetricId::MajorFaults).missing(Why::NotRecorded));

@@ -6,7 +6,7 @@
 use super::change::Verdict;
 use super::comparison::Comparison;
 use super::expect::obstacle;
-use super::load::{Adjustment, CurveBasis, LoadMeasure};
+use super::load::{CurveBasis, LoadAdjustment, LoadMeasure};
 use super::settings::Settings;
 use super::testing::{digest, simulated};
 use crate::analysis::stats::Random;
@@ -111,7 +111,7 @@ fn runs_at_loads_of_their_own_are_not_taken_for_a_curve_that_knows_no_scatter() 
             let found = Comparison::of(&side(true), &side(false), &Settings::default());
             let verdict = found.answer.as_ref().unwrap().verdict;
             beyond.count(matches!(verdict, Verdict::More | Verdict::Less));
-            decided.count(matches!(found.load.adjustment, Adjustment::Done { curve_basis: CurveBasis::Runs, .. }));
+            decided.count(matches!(found.load.adjustment, LoadAdjustment::Done { curve_basis: CurveBasis::Runs, .. }));
         }
     }
     assert!(fits(&beyond, 0.0, 0.05) && decided.part() > 0.6, "{beyond:?} {decided:?}");

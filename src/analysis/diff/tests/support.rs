@@ -2,7 +2,7 @@
 
 use super::digest::Side;
 use super::digest::{Digest, RecordingPart, WindowCells};
-use super::quantity::{Cell, INVERSE, PRIMARY, Quantity, RATE, Reading, WITHOUT_OPERATIONS};
+use super::quantity::{INVERSE, PRIMARY, Quantity, RATE, RatioCell, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::stats::simulate::SimulatedWindow;
 use crate::analysis::sweep::{Cost, FunctionId, PathCost};
 use crate::analysis::{CodeKind, testing};
@@ -103,9 +103,9 @@ pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>
         let cpu: f64 = windows.iter().map(|window| window.rate * window.cost_ns).sum();
         let seconds = windows.len() as f64;
         [(cpu, ops), (ops, cpu * 1e-9), (ops, seconds), (cpu * 1e-9, seconds)]
-            .map(|(above, below)| Cell { above, below })
+            .map(|(numerator, denominator)| RatioCell { numerator, denominator })
     };
-    let reading = |(quantity, cell): (&Option<Quantity>, Cell)| {
+    let reading = |(quantity, cell): (&Option<Quantity>, RatioCell)| {
         let value = cell.value().map_or(Measure::Missing(Why::Idle), Measure::exact);
         quantity.map(|quantity| Reading { quantity, value, cell: Some(cell) })
     };

@@ -25,7 +25,7 @@ const FAULTS: f64 = 1.5;
 const FAULT_NS: f64 = 500.0;
 
 /// Shares of the lost cores that go to the address space.
-pub(super) struct Costs {
+pub(super) struct AddressSpaceCosts {
     /// Waiting for mmap_lock, on a CPU and blocked.
     pub locking: f64,
     pub blocked: f64,
@@ -37,7 +37,7 @@ pub(super) struct Costs {
     pub holder: CodeClass,
 }
 
-pub(super) fn costs(context: &WidthContext<'_>) -> Costs {
+pub(super) fn costs(context: &WidthContext<'_>) -> AddressSpaceCosts {
     let (locking, blocked) = (context.code_share(CodeClass::MmapLock), context.wait_share(WaitReason::MmapLock));
     let flush = context.code_share(CodeClass::TlbFlush);
     // These interrupts may ask for anything; where translations are flushed they ask for that.
@@ -49,10 +49,10 @@ pub(super) fn costs(context: &WidthContext<'_>) -> Costs {
     } else {
         CodeClass::MmapLock
     };
-    Costs { locking, blocked, flushing, rest: context.code_share(CodeClass::AddressSpace), holder }
+    AddressSpaceCosts { locking, blocked, flushing, rest: context.code_share(CodeClass::AddressSpace), holder }
 }
 
-impl Costs {
+impl AddressSpaceCosts {
     /// The part of the rest that the finding of this code gets.
     pub fn rest_of(&self, code: CodeClass) -> f64 {
         if self.holder == code { self.rest } else { 0.0 }

@@ -7,12 +7,12 @@ use super::values::{known, mean, metric, ops, seconds_blocked};
 use crate::analysis::Cause;
 use crate::analysis::coverage::Coverage;
 use crate::analysis::findings::paths::{CodeClass, WaitReason, code_class, wait_reason};
-use crate::analysis::sweep::{Estimate, Fit, Loss, Numbers, Point, Run, SliceKind, Stack};
+use crate::analysis::sweep::{Estimate, Loss, Point, PointMetrics, RegionFit, Run, SliceKind, Stack};
 use crate::model::{Measure, MetricId, Region, Why};
 
 /// What earlier rules have explained, in shares of the lost cores.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Explained {
+pub(super) struct ExplainedShares {
     /// CPU time without cycles, or with slower ones.
     pub clock: f64,
     /// Growth of CPU time per operation.
@@ -38,8 +38,8 @@ pub(super) struct WidthContext<'a> {
     pub losses: &'a [Loss],
     pub stack: &'a Stack,
     pub loss: Option<&'a Loss>,
-    pub fits: &'a [Fit],
-    pub explained: Explained,
+    pub fits: &'a [RegionFit],
+    pub explained: ExplainedShares,
     cpu: Result<GrowthByClass<CodeClass>, Why>,
     waits: Result<GrowthByClass<WaitReason>, Why>,
 }
@@ -51,7 +51,12 @@ const CPU: [SliceKind; 5] =
 
 impl<'a> WidthContext<'a> {
     /// `points` run from the base to the width to judge. `None` for fewer than two points, or if nothing was lost.
-    pub fn of(points: &'a [Point], stack: &'a Stack, losses: &'a [Loss], fits: &'a [Fit]) -> Option<WidthContext<'a>> {
+    pub fn of(
+        points: &'a [Point],
+        stack: &'a Stack,
+        losses: &'a [Loss],
+        fits: &'a [RegionFit],
+    ) -> Option<WidthContext<'a>> {
         let [base, .., here] = points else { return None };
         if f64::from(here.n) - stack.useful <= 0.0 {
             return None;
@@ -64,7 +69,7 @@ impl<'a> WidthContext<'a> {
             stack,
             loss: losses.iter().find(|loss| loss.n == here.n),
             fits,
-            explained: Explained::default(),
+            explained: ExplainedShares::default(),
             cpu: GrowthByClass::of(&base.runs, &here.runs, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, code_class),
             waits: GrowthByClass::of(&base.runs, &here.runs, |run| run.blocked.as_ref(), 0, wait_reason),
         })
@@ -140,7 +145,7 @@ impl<'a> WidthContext<'a> {
     }
 
     /// A column of the table at both widths.
-    pub fn number(&self, of: impl Fn(&Numbers) -> Measure<Estimate>) -> Result<Change, Why> {
+    pub fn number(&self, of: impl Fn(&PointMetrics) -> Measure<Estimate>) -> Result<Change, Why> {
         let known = |point: &Point| match of(&point.numbers) {
             Measure::Known { value, .. } => Ok(Mean::from(value)),
             Measure::Missing(why) => Err(why),

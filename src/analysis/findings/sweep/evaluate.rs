@@ -7,7 +7,7 @@ use super::{RULES, address_space};
 use crate::analysis::finding::{Confidence, Finding, RuleResults, Verdict};
 use crate::analysis::findings::context::lower_for_coverage;
 use crate::analysis::findings::paths::CodeClass;
-use crate::analysis::sweep::{Fit, Loss, Point, Stack};
+use crate::analysis::sweep::{Loss, Point, RegionFit, Stack};
 use crate::model::{Region, Why};
 use std::collections::BTreeSet;
 
@@ -25,7 +25,13 @@ struct WidthVerdicts {
 /// `points` ascend by width; `base` is the index of the point that the others are compared with. If a rule finds
 /// something in several regions, the finding with the largest weight is kept.
 #[must_use]
-pub fn evaluate_sweep(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[Fit]) -> RuleResults {
+pub fn evaluate_sweep(
+    points: &[Point],
+    base: usize,
+    stacks: &[Stack],
+    losses: &[Loss],
+    fits: &[RegionFit],
+) -> RuleResults {
     let mut results = RuleResults::default();
     if let Err(why) = comparable(points, base) {
         results.undecided = RULES.iter().map(|rule| (rule.id, rule.title, why)).collect();
@@ -72,7 +78,7 @@ fn verdicts_by_width(
     base: usize,
     stacks: &[Stack],
     losses: &[Loss],
-    fits: &[Fit],
+    fits: &[RegionFit],
 ) -> Vec<WidthVerdicts> {
     let after = points.iter().enumerate().skip(base.saturating_add(1));
     let losing: Vec<(usize, &Point)> = after.filter(|(_, point)| lost(point)).collect();

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule =
 const CONSTANT: f64 = 1.5;
 
 /// How the busiest worker limits the others.
-pub(super) struct Busiest {
+pub(super) struct BusiestWorker {
     /// Mean CPU time of the workers over the maximum.
     pub balance: f64,
     /// Share of the time in which the busiest worker ran or waited for a CPU.
@@ -31,7 +31,7 @@ pub(super) struct Busiest {
 }
 
 /// The busiest worker, if it is saturated while others are not.
-pub(super) fn busiest(context: &WidthContext<'_>) -> Result<Option<Busiest>, Why> {
+pub(super) fn busiest(context: &WidthContext<'_>) -> Result<Option<BusiestWorker>, Why> {
     if context.left_idle(context.idle()) < limits::FACTOR {
         return Ok(None);
     }
@@ -48,7 +48,7 @@ pub(super) fn busiest(context: &WidthContext<'_>) -> Result<Option<Busiest>, Why
         return Ok(None);
     }
     let fractions = fractions(context);
-    Ok(Some(Busiest {
+    Ok(Some(BusiestWorker {
         balance: even,
         at_work,
         // Synchronising with each other is part of it.
@@ -103,7 +103,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 /// The evidence that uneven load and a serial section have in common.
-pub(super) fn evidence(busiest: &Busiest) -> Vec<Evidence> {
+pub(super) fn evidence(busiest: &BusiestWorker) -> Vec<Evidence> {
     vec![
         lost_cores(busiest.share),
         Evidence::of("CPU time, mean over maximum (below)", busiest.balance, U::Share, limits::BALANCE),

@@ -17,12 +17,12 @@ pub(super) const RULE: Rule =
 
 /// Shares of the lost cores.
 #[derive(Clone, Copy)]
-struct Costs {
+struct AddressSpaceCosts {
     blocked: f64,
     running: f64,
 }
 
-impl Costs {
+impl AddressSpaceCosts {
     fn whole(self) -> f64 {
         (self.blocked + self.running).min(1.0)
     }
@@ -46,16 +46,16 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     }
 }
 
-fn costs(context: &WidthContext<'_>) -> Costs {
+fn costs(context: &WidthContext<'_>) -> AddressSpaceCosts {
     let longer = context.waits().is_ok_and(|waits| waits.get(WaitReason::Lock).grew());
     let grew = longer && context.blocked_per_op(Cause::Lock).is_ok_and(|change| change.grew());
     let blocked = if grew { context.wait_share(WaitReason::Lock) } else { 0.0 };
     // A slowdown of all code also affects uncontended locks.
     let real = blocked >= limits::FACTOR || context.stands_out(CodeClass::Lock);
-    Costs { blocked, running: if real { context.code_share(CodeClass::Lock) } else { 0.0 } }
+    AddressSpaceCosts { blocked, running: if real { context.code_share(CodeClass::Lock) } else { 0.0 } }
 }
 
-fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
+fn finding(context: &WidthContext<'_>, costs: AddressSpaceCosts) -> Finding {
     let share = costs.whole();
     let of_time = share * context.lost() / f64::from(context.here.n);
     let switches = context.per_op(MetricId::VoluntarySwitches).ok();
@@ -104,7 +104,7 @@ fn finding(context: &WidthContext<'_>, costs: Costs) -> Finding {
     }
 }
 
-fn what(costs: Costs) -> String {
+fn what(costs: AddressSpaceCosts) -> String {
     let least = 0.1 * costs.whole();
     if costs.running < least {
         return "are blocked on locks that other threads hold".to_string();
@@ -120,7 +120,10 @@ fn what(costs: Costs) -> String {
 }
 
 /// The path that has most of it.
-fn leading_path<'a>(context: &'a WidthContext<'_>, costs: Costs) -> (Option<&'a LeadingPath>, Option<super::Place>) {
+fn leading_path<'a>(
+    context: &'a WidthContext<'_>,
+    costs: AddressSpaceCosts,
+) -> (Option<&'a LeadingPath>, Option<super::Place>) {
     let blocked = context.waits().ok().and_then(|waits| waits.leading_path(WaitReason::Lock));
     let running = context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::Lock));
     match (blocked, running) {

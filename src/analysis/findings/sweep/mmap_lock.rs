@@ -1,7 +1,7 @@
 //! Waits for mmap_lock, the lock of the address space, which page faults, mmap, munmap, mprotect and similar calls of
 //! all threads take. One thread's faults and maps do not count: they cost the same at every width.
 
-use super::address_space::{Costs, costs};
+use super::address_space::{AddressSpaceCosts, costs};
 use super::context::WidthContext;
 use super::growth::LeadingPath;
 use super::places::{blocked_place, cpu_place, mostly_in_below, require_kernel_names};
@@ -58,7 +58,10 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-fn leading_path<'a>(context: &'a WidthContext<'_>, costs: &Costs) -> (Option<&'a LeadingPath>, Option<Place>) {
+fn leading_path<'a>(
+    context: &'a WidthContext<'_>,
+    costs: &AddressSpaceCosts,
+) -> (Option<&'a LeadingPath>, Option<Place>) {
     let blocked = context.waits().ok().and_then(|waits| waits.leading_path(WaitReason::MmapLock));
     match blocked.filter(|_| costs.blocked > costs.locking) {
         Some(leading_path) => (Some(leading_path), Some(blocked_place(leading_path))),

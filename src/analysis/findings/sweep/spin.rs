@@ -6,7 +6,7 @@ use super::hot_function::hot_function;
 use super::places::{below, cpu_place};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::CodeClass;
-use crate::analysis::sweep::Numbers;
+use crate::analysis::sweep::PointMetrics;
 use crate::analysis::text::{digits, name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -77,7 +77,8 @@ fn counted(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 /// Whether half of the additional instructions may be in all other code, whose CPU time grew as well. One-time work
 /// costs more per operation where there are fewer operations.
 fn elsewhere(context: &WidthContext<'_>, more: f64, part: f64) -> bool {
-    let cycles = |numbers: &Numbers| numbers.path_length.ratio(numbers.cpi, |path, cpi| Some(path.mean * cpi.mean));
+    let cycles =
+        |numbers: &PointMetrics| numbers.path_length.ratio(numbers.cpi, |path, cpi| Some(path.mean * cpi.mean));
     let grown = |base: f64, here: f64| (here - base) * (1.0 - part) * ORDINARY_IPC;
     let (base, here) = (cycles(&context.base.numbers), cycles(&context.here.numbers));
     base.value().zip(here.value()).is_some_and(|(base, here)| grown(*base, *here) > more / 2.0)

@@ -2,9 +2,9 @@
 
 use super::core_plan::hardware_plan;
 use super::places::places;
-use super::requests::{Opened, Requests};
+use super::requests::{OpenedGroup, Requests};
 use super::totals::Totals;
-use super::trial::{LeftOut, Tried};
+use super::trial::{LeftOut, TrialResult};
 use crate::collect::catalog;
 use crate::collect::sampler::attach::AttachScope;
 use crate::collect::sampler::event_requests::EventRequests;
@@ -19,15 +19,15 @@ use std::path::Path;
 #[derive(Debug, Default)]
 pub struct Hardware {
     plan: HardwarePlan,
-    groups: Vec<Opened>,
+    groups: Vec<OpenedGroup>,
     totals: Totals,
 }
 
 /// Where and how the groups are opened.
 #[derive(Debug, Clone, Copy)]
-pub struct Site<'a> {
+pub struct AttachOptions<'a> {
     /// How the target is reached.
-    pub reach: &'a AttachScope,
+    pub attach_scope: &'a AttachScope,
     /// CPUs to open on.
     pub cpus: &'a [u32],
     /// Whether they start by themselves at the next `exec`.
@@ -58,7 +58,7 @@ pub fn try_hardware(plans: &[HardwarePlan], exclude_kernel: bool) -> Option<Hard
     if plans.iter().all(|plan| plan.groups.is_empty()) {
         return None;
     }
-    let Tried { plan, left_out } = super::trial::tried(plan, &mut super::trial::Own::new(exclude_kernel));
+    let TrialResult { plan, left_out } = super::trial::tried(plan, &mut super::trial::OwnThread::new(exclude_kernel));
     let mut roles: Vec<&str> =
         plan.groups.iter().flat_map(|group| &group.events).map(|event| event.role.as_str()).collect();
     roles.sort_unstable();
@@ -70,25 +70,32 @@ pub fn try_hardware(plans: &[HardwarePlan], exclude_kernel: bool) -> Option<Hard
 impl Hardware {
     /// Opens the plan's groups on the target after a short trial on this thread. Events that cannot be opened or do not
     /// count are left out and noted.
-    pub fn open(plan: HardwarePlan, menu: &EventRequests, site: &Site<'_>) -> (Hardware, Vec<Note>) {
-        if !menu.hardware || plan.groups.is_empty() {
+    pub fn open(
+        plan: HardwarePlan,
+        event_requests: &EventRequests,
+        options: &AttachOptions<'_>,
+    ) -> (Hardware, Vec<Note>) {
+        if !event_requests.hardware || plan.groups.is_empty() {
             return (Hardware { plan: HardwarePlan { groups: vec![], ..plan }, ..Hardware::default() }, vec![]);
         }
-        let Tried { plan, left_out } = super::trial::tried(plan, &mut super::trial::Own::new(menu.exclude_kernel));
+        let TrialResult { plan, left_out } =
+            super::trial::tried(plan, &mut super::trial::OwnThread::new(event_requests.exclude_kernel));
         // Each attempt releases its descriptors before the next one.
-        let attempt = |tids: &[u32]| Ok::<_, Infallible>(Opening::of(&plan, tids, menu.exclude_kernel, site));
-        let Ok((opening, born)) = settled(|| super::places::tasks(site.reach, site.root), attempt);
+        let attempt =
+            |tids: &[u32]| Ok::<_, Infallible>(Opening::of(&plan, tids, event_requests.exclude_kernel, options));
+        let Ok((opening, born)) = settled(|| super::places::tasks(options.attach_scope, options.root), attempt);
         let Opening { plan, beyond, groups, kept, refused, by_task, places } = opening;
         let left_out: Vec<LeftOut> = left_out.into_iter().chain(refused).collect();
         let none = groups.is_empty().then(|| opened_at_no_place(places, &left_out));
         let mut plan = super::trial::without(plan, |number| kept.contains(&number), &left_out);
         if by_task {
             plan.switch_cost_ns =
-                super::switch_cost::switch_cost(|| on_this_thread(&plan, menu.exclude_kernel)).map(|cost| cost.0);
+                super::switch_cost::switch_cost(|| on_this_thread(&plan, event_requests.exclude_kernel))
+                    .map(|cost| cost.0);
         }
         // The recording states what was counted, not what was requested.
         let events = plan.groups.iter_mut().flat_map(|group| &mut group.events);
-        events.for_each(|event| event.event.exclude_kernel |= menu.exclude_kernel);
+        events.for_each(|event| event.event.exclude_kernel |= event_requests.exclude_kernel);
         let missed = (born > 0).then(|| threads_kept_starting(born));
         let notes = none.or_else(|| super::trial::note(&left_out)).into_iter().chain(beyond).chain(missed).collect();
         let totals = Totals::of(&plan, catalog::hardware(&plan), by_task);
@@ -110,7 +117,7 @@ impl Hardware {
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         for (place, opened) in self.groups.iter().enumerate() {
             let counted = opened.events.first().and_then(|leader| leader.read_group(opened.events.len()).ok());
-            self.totals.take(place, opened.spot, counted);
+            self.totals.take(place, opened.location, counted);
         }
         self.totals.readings(at)
     }
@@ -131,7 +138,7 @@ struct Opening {
     plan: HardwarePlan,
     /// Note on the rest.
     beyond: Option<Note>,
-    groups: Vec<Opened>,
+    groups: Vec<OpenedGroup>,
     /// Numbers of the plan's groups that were opened somewhere.
     kept: Vec<usize>,
     refused: Vec<LeftOut>,
@@ -140,13 +147,13 @@ struct Opening {
 }
 
 impl Opening {
-    fn of(plan: &HardwarePlan, tids: &[u32], exclude_kernel: bool, site: &Site<'_>) -> Opening {
-        let (places, inherit) = places(site.reach, site.cpus, tids);
+    fn of(plan: &HardwarePlan, tids: &[u32], exclude_kernel: bool, options: &AttachOptions<'_>) -> Opening {
+        let (places, inherit) = places(options.attach_scope, options.cpus, tids);
         let affordable_groups =
-            super::budget::affordable_groups(plan, places.len(), super::budget::descriptors(site.used));
+            super::budget::affordable_groups(plan, places.len(), super::budget::descriptors(options.used));
         let (plan, beyond) = super::budget::cut(plan.clone(), affordable_groups);
         let by_task = places.iter().all(|place| matches!(place, Place::Task { .. }));
-        let requests = Requests { inherit, on_exec: site.on_exec, exclude_kernel };
+        let requests = Requests { inherit, on_exec: options.on_exec, exclude_kernel };
         let (mut groups, mut kept, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for (number, group) in plan.groups.iter().enumerate() {
             let before = groups.len();
@@ -194,10 +201,11 @@ mod tests {
 
     #[test]
     fn without_a_pmu_nothing_is_opened_and_nothing_read() {
-        let menu = EventRequests::default();
-        let reach = AttachScope::Threads(vec![1]);
-        let site = Site { reach: &reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
-        let (mut hardware, notes) = Hardware::open(base(), &menu, &site);
+        let event_requests = EventRequests::default();
+        let attach_scope = AttachScope::Threads(vec![1]);
+        let options =
+            AttachOptions { attach_scope: &attach_scope, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
+        let (mut hardware, notes) = Hardware::open(base(), &event_requests, &options);
         assert!(hardware.read(Nanos(1)).is_empty() && notes.is_empty() && hardware.plan().groups.is_empty());
     }
 
@@ -211,10 +219,10 @@ mod tests {
         plan
     }
 
-    fn read(reach: &AttachScope, work: impl FnOnce()) -> Option<Vec<CounterReading>> {
-        let menu = EventRequests { hardware: true, exclude_kernel: true, ..EventRequests::default() };
-        let site = Site { reach, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
-        let (mut hardware, _) = Hardware::open(clocks(), &menu, &site);
+    fn read(attach_scope: &AttachScope, work: impl FnOnce()) -> Option<Vec<CounterReading>> {
+        let event_requests = EventRequests { hardware: true, exclude_kernel: true, ..EventRequests::default() };
+        let options = AttachOptions { attach_scope, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
+        let (mut hardware, _) = Hardware::open(clocks(), &event_requests, &options);
         // If the kernel refuses its clocks as counters, there is nothing to test.
         if hardware.plan().groups.len() < 2 {
             return None;
@@ -234,8 +242,8 @@ mod tests {
 
     #[test]
     fn groups_are_read_whole_and_follow_threads_that_are_born_later() {
-        let reach = AttachScope::Processes(vec![std::process::id()], Inherit::Threads);
-        let Some(readings) = read(&reach, || drop(std::thread::spawn(work).join())) else { return };
+        let attach_scope = AttachScope::Processes(vec![std::process::id()], Inherit::Threads);
+        let Some(readings) = read(&attach_scope, || drop(std::thread::spawn(work).join())) else { return };
         assert_eq!(readings.len(), 4, "two groups of two, and no thread by itself");
         for reading in &readings {
             let Nanos(running) = reading.running;

@@ -12,4 +12,4 @@ mod totals;
 mod trial;
 
 pub use core_plan::hardware_plan;
-pub use counters::{Hardware, HardwareTrial, Site, try_hardware};
+pub use counters::{AttachOptions, Hardware, HardwareTrial, try_hardware};

@@ -1,6 +1,6 @@
 //! Opens the events of a group at one place.
 
-use super::totals::Spot;
+use super::totals::GroupLocation;
 use crate::collect::sampler::request;
 use crate::model::{EventSpec, HardwareGroup};
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
@@ -10,8 +10,8 @@ const ESRCH: i32 = 3;
 
 /// One group at one place.
 #[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) spot: Spot,
+pub(super) struct OpenedGroup {
+    pub(super) location: GroupLocation,
     pub(super) events: Vec<PerfEvent>,
 }
 
@@ -39,14 +39,14 @@ impl Requests {
         group: &HardwareGroup,
         number: usize,
         places: &[Place<'_>],
-        opened: &mut Vec<Opened>,
+        opened: &mut Vec<OpenedGroup>,
     ) -> Option<io::Error> {
         let mut refused = None;
         for (at, place) in places.iter().enumerate().filter(|(_, place)| group.counts_at(place)) {
             match self.open(group, *place) {
                 Ok(events) => {
-                    let spot = Spot { group: number, at, tid: own_thread(*place, self.inherit) };
-                    opened.push(Opened { spot, events });
+                    let location = GroupLocation { group: number, at, tid: own_thread(*place, self.inherit) };
+                    opened.push(OpenedGroup { location, events });
                 }
                 Err(error) if error.raw_os_error() == Some(ESRCH) => {}
                 Err(error) => _ = refused.get_or_insert(error),

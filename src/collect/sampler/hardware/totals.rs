@@ -26,7 +26,7 @@ pub(super) struct Totals {
 
 /// Where a group counts.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct GroupLocation {
     /// Number of the group.
     pub group: usize,
     /// Position of the thread, CPU or control group: groups of the same position cover the same time.
@@ -37,7 +37,7 @@ pub(super) struct Spot {
 
 #[derive(Debug, Default, Clone)]
 struct Counted {
-    spot: Spot,
+    location: GroupLocation,
     last: GroupCounted,
 }
 
@@ -59,23 +59,23 @@ impl Totals {
     }
 
     /// Takes the current count of the group at a place; `None` if it cannot be read.
-    pub fn take(&mut self, place: usize, spot: Spot, counted: Option<GroupCounted>) {
+    pub fn take(&mut self, place: usize, location: GroupLocation, counted: Option<GroupCounted>) {
         if self.places.len() <= place {
             self.places.resize(place + 1, Counted::default());
         }
         let last = counted.unwrap_or_else(|| std::mem::take(&mut self.places[place].last));
-        if !last.values.is_empty() && self.law.contains(&spot.group) {
-            self.time(spot);
+        if !last.values.is_empty() && self.law.contains(&location.group) {
+            self.time(location);
         }
-        self.places[place] = Counted { spot, last };
+        self.places[place] = Counted { location, last };
     }
 
-    fn time(&mut self, spot: Spot) {
-        if self.timed_by.len() <= spot.at {
-            self.timed_by.resize(spot.at + 1, None);
+    fn time(&mut self, location: GroupLocation) {
+        if self.timed_by.len() <= location.at {
+            self.timed_by.resize(location.at + 1, None);
         }
-        let first = &mut self.timed_by[spot.at];
-        *first = Some(first.map_or(spot.group, |group| group.min(spot.group)));
+        let first = &mut self.timed_by[location.at];
+        *first = Some(first.map_or(location.group, |group| group.min(location.group)));
     }
 
     /// The target's readings of every counter, then the law's counters by thread.
@@ -87,7 +87,7 @@ impl Totals {
         let base = self.counters.first().map_or(&[][..], Vec::as_slice);
         let mut threads: BTreeMap<u32, GroupCounted> = BTreeMap::new();
         for place in &self.places {
-            if let (Some(tid), Some(share)) = (place.spot.tid, self.share(0, place)) {
+            if let (Some(tid), Some(share)) = (place.location.tid, self.share(0, place)) {
                 add(threads.entry(tid).or_insert_with(|| self.nothing(0)), &place.last, share);
             }
         }
@@ -109,9 +109,9 @@ impl Totals {
     /// How a place contributes to a group's sum. The law's groups of other kinds of core also contribute to the first
     /// group's. `None` if it does not contribute, or was never read.
     fn share(&self, group: usize, place: &Counted) -> Option<Share> {
-        let own = place.spot.group;
+        let own = place.location.group;
         let other_kind = group == 0 && own != 0 && self.law.contains(&own);
-        let times = || self.timed_by.get(place.spot.at).is_some_and(|first| *first == Some(own));
+        let times = || self.timed_by.get(place.location.at).is_some_and(|first| *first == Some(own));
         match (own == group, other_kind) {
             _ if place.last.values.is_empty() => None,
             (true, _) => Some(Share::Own),
@@ -167,8 +167,8 @@ mod tests {
         Some(GroupCounted { values: values.to_vec(), enabled_ns, running_ns })
     }
 
-    fn spot(group: usize, at: usize, tid: Option<u32>) -> Spot {
-        Spot { group, at, tid }
+    fn location(group: usize, at: usize, tid: Option<u32>) -> GroupLocation {
+        GroupLocation { group, at, tid }
     }
 
     fn read(totals: &Totals) -> Vec<(u16, Scope, u64, u64, u64)> {
@@ -189,9 +189,9 @@ mod tests {
     #[test]
     fn each_group_keeps_its_own_times_and_its_own_counters() {
         let mut totals = totals();
-        totals.take(0, spot(0, 0, None), counted(&[100, 50], 10, 8));
-        totals.take(1, spot(0, 1, None), counted(&[10, 5], 10, 10));
-        totals.take(2, spot(1, 0, None), counted(&[7, 40], 10, 4));
+        totals.take(0, location(0, 0, None), counted(&[100, 50], 10, 8));
+        totals.take(1, location(0, 1, None), counted(&[10, 5], 10, 10));
+        totals.take(2, location(1, 0, None), counted(&[7, 40], 10, 4));
         let target = Scope::Target;
         let expected =
             [(0, target, 110, 20, 18), (1, target, 55, 20, 18), (2, target, 7, 10, 4), (3, target, 40, 10, 4)];
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn threads_counted_one_by_one_are_told_by_the_first_group() {
         let mut totals = totals();
-        totals.take(0, spot(0, 0, Some(41)), counted(&[100, 50], 10, 10));
-        totals.take(1, spot(1, 0, Some(41)), counted(&[1, 2], 10, 10));
+        totals.take(0, location(0, 0, Some(41)), counted(&[100, 50], 10, 10));
+        totals.take(1, location(1, 0, Some(41)), counted(&[1, 2], 10, 10));
         let threads: Vec<_> = read(&totals).into_iter().filter(|row| row.1 == Scope::Thread(41)).collect();
         assert_eq!(threads, [(0, Scope::Thread(41), 100, 10, 10), (1, Scope::Thread(41), 50, 10, 10)]);
     }
@@ -212,8 +212,8 @@ mod tests {
         let kinds = plan(&[&["cycles", "instructions"], &["cycles@cpu_atom", "instructions@cpu_atom"]]);
         for (by_task, enabled) in [(true, 100), (false, 200)] {
             let mut totals = Totals::of(&kinds, catalog::hardware(&kinds), by_task);
-            totals.take(0, spot(0, 0, Some(41)), counted(&[600, 300], 100, 60));
-            totals.take(1, spot(1, 0, Some(41)), counted(&[200, 50], 100, 40));
+            totals.take(0, location(0, 0, Some(41)), counted(&[600, 300], 100, 60));
+            totals.take(1, location(1, 0, Some(41)), counted(&[200, 50], 100, 40));
             let rows = read(&totals);
             let own = Scope::Thread(41);
             let law = |scope| [(0, scope, 800, enabled, 100), (1, scope, 350, enabled, 100)];
@@ -230,10 +230,10 @@ mod tests {
         let [atom, low] = [&atom, &low].map(|kind| [kind[0].as_str(), kind[1].as_str()]);
         let kinds = plan(&[&names, &atom, &low]);
         let mut totals = Totals::of(&kinds, catalog::hardware(&kinds), true);
-        totals.take(0, spot(0, 0, Some(41)), counted(&[600, 300], 100, 60));
-        totals.take(1, spot(1, 0, Some(41)), counted(&[200, 50], 100, 30));
-        totals.take(2, spot(1, 1, Some(42)), counted(&[200, 50], 100, 30));
-        totals.take(3, spot(2, 1, Some(42)), counted(&[10, 5], 100, 10));
+        totals.take(0, location(0, 0, Some(41)), counted(&[600, 300], 100, 60));
+        totals.take(1, location(1, 0, Some(41)), counted(&[200, 50], 100, 30));
+        totals.take(2, location(1, 1, Some(42)), counted(&[200, 50], 100, 30));
+        totals.take(3, location(2, 1, Some(42)), counted(&[10, 5], 100, 10));
         let rows = read(&totals);
         let cycles = |scope| rows.iter().find(|row| row.0 == 0 && row.1 == scope).map(|row| (row.2, row.3, row.4));
         assert_eq!(cycles(Scope::Target), Some((1010, 200, 130)));
@@ -245,16 +245,16 @@ mod tests {
     fn without_a_group_of_the_first_kind_the_others_are_not_added_to_one_of_them() {
         let kinds = plan(&[&["cycles@cpu_atom"], &["cycles@cpu_lowpower"]]);
         let mut totals = Totals::of(&kinds, catalog::hardware(&kinds), true);
-        totals.take(0, spot(0, 0, None), counted(&[200], 100, 60));
-        totals.take(1, spot(1, 0, None), counted(&[10], 100, 40));
+        totals.take(0, location(0, 0, None), counted(&[200], 100, 60));
+        totals.take(1, location(1, 0, None), counted(&[10], 100, 40));
         assert_eq!(read(&totals), [(0, Scope::Target, 200, 100, 60), (1, Scope::Target, 10, 100, 40)]);
     }
 
     #[test]
     fn a_place_that_cannot_be_read_any_more_keeps_what_it_had() {
         let mut totals = totals();
-        totals.take(0, spot(0, 0, None), counted(&[100, 50], 10, 10));
-        totals.take(0, spot(0, 0, None), None);
+        totals.take(0, location(0, 0, None), counted(&[100, 50], 10, 10));
+        totals.take(0, location(0, 0, None), None);
         assert_eq!(read(&totals)[0], (0, Scope::Target, 100, 10, 10));
         assert!(!read(&totals).iter().any(|row| row.0 >= 2), "a group opened nowhere has no reading");
     }

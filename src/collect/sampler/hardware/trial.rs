@@ -19,7 +19,7 @@ const EINVAL: i32 = 22;
 
 /// The plan that actually counts, and the events left out.
 #[derive(Debug)]
-pub(super) struct Tried {
+pub(super) struct TrialResult {
     pub plan: HardwarePlan,
     pub left_out: Vec<LeftOut>,
 }
@@ -56,25 +56,25 @@ impl fmt::Display for LeftOut {
 }
 
 /// Counts events during a short workload.
-pub(super) trait Bench {
+pub(super) trait EventCounter {
     /// Counts them as one group; returns the kernel's error number if it refuses them.
     fn count(&mut self, events: &[HardwareEvent]) -> Result<GroupCounted, i32>;
 }
 
 /// The trial on this thread.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OwnThread {
     exclude_kernel: bool,
     load: Load,
 }
 
-impl Own {
-    pub fn new(exclude_kernel: bool) -> Own {
-        Own { exclude_kernel, load: Load::new() }
+impl OwnThread {
+    pub fn new(exclude_kernel: bool) -> OwnThread {
+        OwnThread { exclude_kernel, load: Load::new() }
     }
 }
 
-impl Bench for Own {
+impl EventCounter for OwnThread {
     fn count(&mut self, events: &[HardwareEvent]) -> Result<GroupCounted, i32> {
         let requests: Option<Vec<_>> = events.iter().map(|event| request(&event.event, self.exclude_kernel)).collect();
         let mut requests = requests.ok_or(EINVAL)?;
@@ -91,8 +91,8 @@ impl Bench for Own {
 }
 
 /// Tries every group. A refused group is built up event by event; an event at zero that must count is dropped.
-pub(super) fn tried(plan: HardwarePlan, bench: &mut impl Bench) -> Tried {
-    let mut trial = Trial { bench, left_out: vec![], silent: vec![], stuck: false };
+pub(super) fn tried(plan: HardwarePlan, counter: &mut impl EventCounter) -> TrialResult {
+    let mut trial = Trial { counter, left_out: vec![], silent: vec![], stuck: false };
     let mut groups: Vec<HardwareGroup> = plan.groups.iter().map(|group| trial.group(group)).collect();
     trial.drop_doubtful(&mut groups);
     let left_out = trial.left_out;
@@ -108,7 +108,7 @@ pub(super) fn tried(plan: HardwarePlan, bench: &mut impl Bench) -> Tried {
     }
     let mut tried = HardwarePlan { groups: kept, ..plan };
     tell_absent(&mut tried, &old, &left_out);
-    Tried { plan: tried, left_out }
+    TrialResult { plan: tried, left_out }
 }
 
 /// The plan without some of its groups; metrics that can no longer be computed are marked absent.
@@ -158,7 +158,7 @@ fn formed(formulas: &[Formula], roles: &[String]) -> bool {
 }
 
 struct Trial<'a, B> {
-    bench: &'a mut B,
+    counter: &'a mut B,
     left_out: Vec<LeftOut>,
     /// Roles that stayed at zero and may do so.
     silent: Vec<String>,
@@ -166,7 +166,7 @@ struct Trial<'a, B> {
     stuck: bool,
 }
 
-impl<B: Bench> Trial<'_, B> {
+impl<B: EventCounter> Trial<'_, B> {
     /// The part of the group that counts.
     fn group(&mut self, group: &HardwareGroup) -> HardwareGroup {
         let mut kept = Vec::new();
@@ -177,7 +177,7 @@ impl<B: Bench> Trial<'_, B> {
                 false => kept.push(event.clone()),
             }
         }
-        let counted = match self.bench.count(&kept) {
+        let counted = match self.counter.count(&kept) {
             Ok(counted) => Some(counted),
             Err(_) => self.build_up(&mut kept),
         };
@@ -194,11 +194,11 @@ impl<B: Bench> Trial<'_, B> {
         let mut counted = None;
         for event in std::mem::take(events) {
             events.push(event);
-            match self.bench.count(events) {
+            match self.counter.count(events) {
                 Ok(now) => counted = Some(now),
                 Err(errno) => {
                     let event = events.pop()?;
-                    let alone = !events.is_empty() && self.bench.count(std::slice::from_ref(&event)).is_ok();
+                    let alone = !events.is_empty() && self.counter.count(std::slice::from_ref(&event)).is_ok();
                     self.leave(
                         &event,
                         if alone { "does not fit beside the others of its group".into() } else { refusal(errno) },
@@ -213,10 +213,10 @@ impl<B: Bench> Trial<'_, B> {
     /// leader alone does not run, nothing can be decided here, as on a CPU of another kind than the plan's.
     fn shrink(&mut self, events: &mut Vec<HardwareEvent>) {
         let runs = |counted: Result<GroupCounted, i32>| counted.is_ok_and(|counted| counted.running_ns > 0);
-        if !runs(self.bench.count(&events[..events.len().min(1)])) {
+        if !runs(self.counter.count(&events[..events.len().min(1)])) {
             return;
         }
-        while events.len() > 1 && !runs(self.bench.count(events)) {
+        while events.len() > 1 && !runs(self.counter.count(events)) {
             if let Some(event) = events.pop() {
                 self.leave(&event, "finds no free counter: others hold them");
             }
@@ -309,7 +309,7 @@ pub(super) mod tests {
         opened: usize,
     }
 
-    impl Bench for Fake {
+    impl EventCounter for Fake {
         fn count(&mut self, events: &[HardwareEvent]) -> Result<GroupCounted, i32> {
             self.opened += events.len();
             if events.is_empty() || events.len() > self.counters {
@@ -329,11 +329,11 @@ pub(super) mod tests {
         Fake { counters: 4, held: 0, refused: vec![], stuck: vec![], opened: 0 }
     }
 
-    fn kept(tried: &Tried) -> Vec<Vec<&str>> {
+    fn kept(tried: &TrialResult) -> Vec<Vec<&str>> {
         tried.plan.groups.iter().map(|group| group.events.iter().map(|event| event.role.as_str()).collect()).collect()
     }
 
-    fn told(tried: &Tried) -> Vec<String> {
+    fn told(tried: &TrialResult) -> Vec<String> {
         tried.left_out.iter().map(LeftOut::to_string).collect()
     }
 
@@ -413,11 +413,11 @@ pub(super) mod tests {
             let groups: Vec<Vec<&str>> = sizes.iter().enumerate()
                 .map(|(at, size)| (0..*size).map(|n| ROLES[(at + n) % 5]).collect()).collect();
             let groups: Vec<&[&str]> = groups.iter().map(Vec::as_slice).collect();
-            let mut bench = Fake { counters, held, refused: vec![ROLES[refused]], stuck: vec![ROLES[stuck]], ..fake() };
+            let mut counter = Fake { counters, held, refused: vec![ROLES[refused]], stuck: vec![ROLES[stuck]], ..fake() };
             let planned = plan(&groups);
-            let tried = tried(planned.clone(), &mut bench);
+            let tried = tried(planned.clone(), &mut counter);
             for group in &tried.plan.groups {
-                prop_assert!(!group.events.is_empty() && bench.count(&group.events).is_ok());
+                prop_assert!(!group.events.is_empty() && counter.count(&group.events).is_ok());
             }
             let left: Vec<String> = roles(&tried.plan.groups);
             for role in roles(&planned.groups) {

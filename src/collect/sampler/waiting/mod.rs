@@ -1,8 +1,8 @@
 //! Samples blocked threads repeatedly, for a user to whom the kernel provides no stacks of switches. This runs on its
 //! own thread at a bounded cost. The samples go to the drain thread, which checks them against the switch records.
 
-mod look;
+mod wait_sample;
 mod wait_sampler;
 
-pub use look::WaitSample;
+pub use wait_sample::WaitSample;
 pub use wait_sampler::WaitSampler;

@@ -1,8 +1,8 @@
 //! The sampling thread and its owner.
 
-use super::look::WaitSample;
-use super::look::{Place, ThreadState};
-use crate::collect::sampler::follow::Follow;
+use super::wait_sample::WaitSample;
+use super::wait_sample::{ThreadState, WaitFiles};
+use crate::collect::sampler::follow::FollowedTasks;
 use crate::collect::sampler::new_threads::threads_of;
 use crate::error::{Context, Result};
 use crate::model::Note;
@@ -57,7 +57,7 @@ impl WaitSampler {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub fn start(follow: &Follow, stacks: bool) -> Result<WaitSampler> {
+    pub fn start(follow: &FollowedTasks, stacks: bool) -> Result<WaitSampler> {
         let (sender, samples) = sync_channel(BACKLOG);
         let shared = Arc::new(Shared {
             watched: Mutex::new(watched(follow)),
@@ -71,7 +71,7 @@ impl WaitSampler {
     }
 
     /// Updates the followed tasks.
-    pub fn watch(&self, follow: &Follow) {
+    pub fn watch(&self, follow: &FollowedTasks) {
         *self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched(follow);
     }
 
@@ -108,17 +108,17 @@ impl Drop for WaitSampler {
 }
 
 /// Only users who may sample the kernel can follow whole CPUs and control groups, and they see every switch.
-fn watched(follow: &Follow) -> Watched {
+fn watched(follow: &FollowedTasks) -> Watched {
     match follow {
-        Follow::Processes { pids, .. } => Watched::Processes(pids.iter().copied().collect()),
-        Follow::Threads(tids) => Watched::Threads(tids.iter().copied().collect()),
-        Follow::Everything => Watched::Threads(Vec::new()),
+        FollowedTasks::Processes { pids, .. } => Watched::Processes(pids.iter().copied().collect()),
+        FollowedTasks::Threads(tids) => Watched::Threads(tids.iter().copied().collect()),
+        FollowedTasks::Everything => Watched::Threads(Vec::new()),
     }
 }
 
 impl Shared {
     fn run(&self, stacks: bool, out: &SyncSender<WaitSample>) {
-        let mut threads: Vec<Place> = Vec::new();
+        let mut threads: Vec<WaitFiles> = Vec::new();
         let mut listed = 0;
         let mut random = monotonic_ns() | 1;
         while !self.stop.load(Ordering::Relaxed) {
@@ -145,12 +145,12 @@ impl Shared {
     }
 
     /// Adds new threads and drops those that have ended.
-    fn list(&self, threads: &mut Vec<Place>) {
+    fn list(&self, threads: &mut Vec<WaitFiles>) {
         let now: BTreeSet<u32> = self.threads().into_iter().collect();
         threads.retain(|place| now.contains(&place.tid()));
-        let known: BTreeSet<u32> = threads.iter().map(Place::tid).collect();
+        let known: BTreeSet<u32> = threads.iter().map(WaitFiles::tid).collect();
         for tid in now.difference(&known) {
-            threads.push(Place::new(*tid, threads.len() < KEPT_OPEN));
+            threads.push(WaitFiles::new(*tid, threads.len() < KEPT_OPEN));
         }
     }
 

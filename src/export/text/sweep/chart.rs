@@ -1,8 +1,8 @@
 //! Throughput by width, drawn in characters, and the law it follows.
 //! The law is drawn only over the widths it was fitted on.
 
+use crate::export::column_format::ColumnFormat;
 use crate::export::columns::{left, right, width};
-use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
 use crate::model::Unit;
 use crate::view::sweep::{SweepView, words};
@@ -64,7 +64,7 @@ fn draw(page: &mut Page, view: &SweepView, points: &[(f64, f64)]) {
     let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0_f64, f64::max);
     let (most_n, most_x) = (most(&mut points.iter().map(|p| p.0)), most(&mut points.iter().map(|p| p.1)));
     let fit = words::chosen(&view.fits).and_then(|fit| Some((fit, fit.law.as_ref().ok()?)));
-    let unit = Shape::of(Unit::PerSecond, points.iter().map(|p| p.1));
+    let unit = ColumnFormat::of(Unit::PerSecond, points.iter().map(|p| p.1));
     let label = width(&unit.show(most_x)) + 2;
     let columns = page.width.saturating_sub(label + 4).clamp(2, 72);
     let mut canvas = Canvas { rows: vec![vec![' '; columns]; ROWS], columns, most_n, most_x: most_x * 1.08 };
@@ -74,7 +74,7 @@ fn draw(page: &mut Page, view: &SweepView, points: &[(f64, f64)]) {
         if let Some((base, x)) = base.filter(|_| column % 2 == 0) {
             canvas.put(n, n * x / base, IDEAL);
         }
-        let inside = |fit: &crate::view::sweep::Fit| {
+        let inside = |fit: &crate::view::sweep::RegionFit| {
             let ends = fit.widths.first().zip(fit.widths.last());
             ends.is_some_and(|(first, last)| (f64::from(*first)..=f64::from(*last)).contains(&n))
         };

@@ -1,8 +1,8 @@
 //! The code that became more expensive at the widest point, on the CPU and blocked.
 //! Growth that chance alone may explain is left out.
 
+use crate::export::column_format::{ColumnFormat, cost};
 use crate::export::columns::{function, left, middle, right, width};
-use crate::export::shape::{Shape, cost};
 use crate::export::text::page::Page;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
@@ -46,7 +46,7 @@ fn table(page: &mut Page, table: &Table<'_>) {
     let Table { title, what, unit, widths: (base, n), totals: (before, here), rows } = table;
     let real: Vec<&LossRow> = rows.iter().filter(|row| row.is_real()).collect();
     let shown = &real[..real.len().min(MOST)];
-    let shape = Shape::cost(unit, shown.iter().map(|row| row.growth()));
+    let shape = ColumnFormat::cost(unit, shown.iter().map(|row| row.growth()));
     let legend = [('k', "; k: kernel"), ('j', "; j: JIT")].into_iter();
     let legend: String =
         legend.filter(|(letter, _)| shown.iter().any(|row| mark(row) == *letter)).map(|(_, text)| text).collect();
@@ -74,7 +74,7 @@ fn table(page: &mut Page, table: &Table<'_>) {
     page.left_out(rows.len() - real.len(), "within what chance may do", "");
 }
 
-fn cells(row: &LossRow, shape: &Shape) -> [String; 5] {
+fn cells(row: &LossRow, shape: &ColumnFormat) -> [String; 5] {
     let sign = if row.growth() > 0.0 { "+" } else { "" };
     [
         format!("{sign}{}", shape.show(row.growth())),

@@ -1,7 +1,7 @@
 //! Where the cores of each width went, by cause.
 
+use crate::export::column_format::ColumnFormat;
 use crate::export::columns::{left, right, width};
-use crate::export::shape::Shape;
 use crate::export::text::page::Page;
 use crate::view::sweep::{Stack, SweepView, words};
 
@@ -13,7 +13,7 @@ pub(super) fn write(page: &mut Page, view: &SweepView) {
     page.heading("Where the cores went", &format!("cores lost against n = {base}, by cause; below 0: gained"));
     let numbers = stacks.iter().flat_map(|stack| stack.slices.iter().map(|slice| slice.cores).chain([stack.useful]));
     // Two decimals show a hundredth of a core.
-    let shape = Shape::fixed(2);
+    let shape = ColumnFormat::fixed(2);
     let column = numbers.map(|cores| width(&shape.show(cores))).max().unwrap_or(0).max(6) + 2;
     let fit = ((page.width.saturating_sub(LABEL + 2)) / column).max(1);
     for (at, block) in stacks.chunks(fit).enumerate() {

@@ -1,8 +1,8 @@
 //! The table that performance engineers know, in as many blocks as the width requires.
 //! A missing value is not shown as a number, and its reason is stated once.
 
+use crate::export::column_format::ColumnFormat;
 use crate::export::columns::{left, right, width};
-use crate::export::shape::Shape;
 use crate::export::text::page::{Ink, Page};
 use crate::view::sweep::{Column, PointView, SweepView, Value, words};
 
@@ -81,7 +81,7 @@ impl Stub {
 
 fn lay_out(view: &SweepView, column: &Column) -> Laid {
     let values: Vec<_> = view.points.iter().map(|point| point.values.get(column.name)).collect();
-    let shape = Shape::of(column.unit, values.iter().flatten().filter_map(Value::mean));
+    let shape = ColumnFormat::of(column.unit, values.iter().flatten().filter_map(Value::mean));
     let with_interval = WITH_INTERVAL.contains(&column.name);
     let cell = |value: &Option<Value>| match value {
         Some(Value::Known { mean, half }) => {

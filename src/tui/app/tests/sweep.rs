@@ -3,7 +3,7 @@
 use super::*;
 use crate::tui::panel::ScreenId;
 use crate::view::flame_tree::FlameTree;
-use crate::view::snapshot::{Body, snapshot_of_sweep};
+use crate::view::snapshot::{PanelView, snapshot_of_sweep};
 use crate::view::sweep::fixture::{self, Machine};
 use crate::view::sweep::{Progress, SweepView, difference};
 
@@ -72,7 +72,7 @@ fn points_are_stepped_through_from_every_screen_and_the_flame_graph_follows() {
     let query = pressed(&mut app, "Enter").unwrap();
     assert_eq!(
         (query.request.clone(), query.point),
-        (ViewRequest::Flame { by: Default::default(), usual: false }, Some(12))
+        (ViewRequest::Flame { by: Default::default(), against_baseline: false }, Some(12))
     );
     assert!(screen(&app, 100, 30).contains("at n = 12"));
     assert_eq!(pressed(&mut app, "[ [").unwrap().point, Some(6));
@@ -141,5 +141,5 @@ fn a_sweep_without_a_run_has_nothing_to_compare() {
         (error.to_string().as_str(), error.remedy().is_some()),
         ("n = 16 cannot be compared per operation with the base", true)
     );
-    assert!(!matches!(looked(&effects[0], None).body, Ok(Body::Flame(FlameTree { difference: None, .. }))));
+    assert!(!matches!(looked(&effects[0], None).body, Ok(PanelView::Flame(FlameTree { difference: None, .. }))));
 }

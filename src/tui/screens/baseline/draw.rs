@@ -2,7 +2,7 @@
 
 use super::rows::Row;
 use super::words::Key;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -47,7 +47,14 @@ pub(super) fn top(rows: &[Row], selected: Option<&Key>, height: u16) -> usize {
 }
 
 /// Draws rows into their area.
-pub(super) fn rows(rows: &[Row], top: usize, selected: Option<&Key>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn rows(
+    rows: &[Row],
+    top: usize,
+    selected: Option<&Key>,
+    cx: &PanelContext<'_>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let shown = rows.iter().skip(top).take(usize::from(area.height));
     for (at, row) in shown.enumerate() {
         put(buf, area, at as u16, &row.line);

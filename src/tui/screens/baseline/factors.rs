@@ -1,7 +1,7 @@
 //! One line per quantity: current and usual value, and a small drawing of the current value in its band.
 //! A mark in addition to the colour shows values outside their band.
 
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::baseline::QuantityDeviation;
 use crate::view::fit::{end, width};
 use crate::view::number::three_digits;
@@ -15,7 +15,7 @@ const LABEL: usize = 14;
 
 /// The column widths of each line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct ColumnWidths {
     label: usize,
     now: usize,
     expected: usize,
@@ -24,8 +24,8 @@ pub(super) struct Shape {
     deviations: bool,
 }
 
-impl Shape {
-    pub fn of(rows: &[&QuantityDeviation], room: usize) -> Shape {
+impl ColumnWidths {
+    pub fn of(rows: &[&QuantityDeviation], room: usize) -> ColumnWidths {
         let widest = |of: &dyn Fn(&QuantityDeviation) -> String, least: usize| {
             rows.iter().map(|row| width(&of(row))).max().unwrap_or(0).max(least)
         };
@@ -39,12 +39,12 @@ impl Shape {
         let deviations = left >= label.min(30) + DRAWING + 2 + 15;
         let used = if drawing { DRAWING + 2 } else { 0 } + if deviations { 15 } else { 0 };
         let label = label.min(left.saturating_sub(used).max(8));
-        Shape { label, now, expected, change, drawing, deviations }
+        ColumnWidths { label, now, expected, change, drawing, deviations }
     }
 }
 
-pub(super) fn heading(shape: &Shape, cx: &Cx<'_>) -> Line<'static> {
-    let Shape { label, now, expected, change, drawing, deviations } = *shape;
+pub(super) fn heading(shape: &ColumnWidths, cx: &PanelContext<'_>) -> Line<'static> {
+    let ColumnWidths { label, now, expected, change, drawing, deviations } = *shape;
     let mut text = format!("  {:<label$}  {:>now$}  {:>expected$}  {:>change$}", "quantity", "now", "usual", "change");
     if drawing {
         text += &format!("  {:^DRAWING$}", "low usual high");
@@ -55,8 +55,13 @@ pub(super) fn heading(shape: &Shape, cx: &Cx<'_>) -> Line<'static> {
     Line::styled(text, cx.theme.heading)
 }
 
-pub(super) fn line(row: &QuantityDeviation, primary: bool, shape: &Shape, cx: &Cx<'_>) -> Line<'static> {
-    let Shape { label, now, expected, change, drawing, deviations } = *shape;
+pub(super) fn line(
+    row: &QuantityDeviation,
+    primary: bool,
+    shape: &ColumnWidths,
+    cx: &PanelContext<'_>,
+) -> Line<'static> {
+    let ColumnWidths { label, now, expected, change, drawing, deviations } = *shape;
     let style = match (row.moved, primary) {
         (true, _) => cx.theme.accent2,
         (false, true) => cx.theme.heading,
@@ -88,7 +93,7 @@ fn aligned(text: &str, columns: usize) -> String {
 
 /// The band as a line with its middle marked, and the current value on it: `o` inside, `!` outside, an arrow beyond the
 /// range of the drawing.
-fn band(row: &QuantityDeviation, cx: &Cx<'_>) -> Vec<Span<'static>> {
+fn band(row: &QuantityDeviation, cx: &PanelContext<'_>) -> Vec<Span<'static>> {
     let first = (DRAWING - BAND) / 2;
     let at = place(row);
     let inside = row.band.0 <= row.now && row.now <= row.band.1;

@@ -10,10 +10,10 @@ mod timeline;
 mod words;
 
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::baseline::BaselineComparisonView as View;
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use draw::Areas;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -40,13 +40,13 @@ enum Contents {
     Nothing,
     /// The session has no baseline.
     Without,
-    Compared(Box<View>),
+    SelectedComparison(Box<View>),
 }
 
 impl State {
     fn view(&self) -> Option<&View> {
         match &self.contents {
-            Contents::Compared(view) => Some(view),
+            Contents::SelectedComparison(view) => Some(view),
             Contents::Nothing | Contents::Without => None,
         }
     }
@@ -83,7 +83,7 @@ impl State {
     }
 
     /// The rows of one side of the screen, and the first visible one.
-    fn rows(&self, cx: &Cx<'_>, areas: &Areas, right: bool) -> (Vec<Row>, usize) {
+    fn rows(&self, cx: &PanelContext<'_>, areas: &Areas, right: bool) -> (Vec<Row>, usize) {
         let Some(view) = self.view() else { return (Vec::new(), 0) };
         let area = if right { areas.right } else { areas.left };
         let all = match (areas.is_split(), right) {
@@ -96,7 +96,7 @@ impl State {
         (all, top)
     }
 
-    fn key_at(&self, cx: &Cx<'_>, area: Rect, at: Position) -> Option<Key> {
+    fn key_at(&self, cx: &PanelContext<'_>, area: Rect, at: Position) -> Option<Key> {
         let areas = Areas::of(area);
         let right = areas.right.contains(at);
         let part = if right { areas.right } else { areas.left };
@@ -114,17 +114,17 @@ impl Panel for State {
         ViewRequest::Baseline
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Baseline(view) = body {
-            self.contents = view.map_or(Contents::Without, Contents::Compared);
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Baseline(view) = body {
+            self.contents = view.map_or(Contents::Without, Contents::SelectedComparison);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         match &self.contents {
             Contents::Nothing => draw::lines(&words::waiting(cx), area, buf),
             Contents::Without => draw::lines(&words::without(cx, area.width), area, buf),
-            Contents::Compared(_) => {
+            Contents::SelectedComparison(_) => {
                 let areas = Areas::of(area);
                 for (part, right) in [(areas.left, false), (areas.right, true)] {
                     let (rows, top) = self.rows(cx, &areas, right);
@@ -134,7 +134,7 @@ impl Panel for State {
         }
     }
 
-    fn act(&mut self, action: Action, _cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, _cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let page = usize::from(area.height / 2).max(1);
         match action {
             Action::Up => self.go(|here, _| here.saturating_sub(1)),
@@ -153,7 +153,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 let at = Position::new(event.column, event.row);
@@ -177,7 +177,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, _cx: &Cx<'_>) -> Option<String> {
+    fn status(&self, _cx: &PanelContext<'_>) -> Option<String> {
         Some(words::status(self.view()?, &self.selected()?))
     }
 

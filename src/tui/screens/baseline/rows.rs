@@ -1,10 +1,10 @@
 //! The contents of the screen as rows: verdict, timeline, quantities, explanation, suspects, and unknowns.
 //! Sentences are wrapped, not cut.
 
-use super::factors::{self, Shape};
+use super::factors::{self, ColumnWidths};
 use super::timeline;
 use super::words::{self, Key};
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::widgets::bar::filled;
 use crate::view::baseline::words as baseline_words;
 use crate::view::baseline::{Alarm, BaselineComparisonView, Evidence, QuantityDeviation, Suspect};
@@ -33,7 +33,7 @@ pub(super) fn keys(view: &BaselineComparisonView, all: bool) -> Vec<Key> {
 }
 
 /// All rows in one column.
-pub(super) fn one(view: &BaselineComparisonView, all: bool, cx: &Cx<'_>, width: u16) -> Vec<Row> {
+pub(super) fn one(view: &BaselineComparisonView, all: bool, cx: &PanelContext<'_>, width: u16) -> Vec<Row> {
     let mut rows = left(view, all, cx, width);
     rows.push(plain(Line::default()));
     rows.extend(right(view, cx, width));
@@ -41,14 +41,14 @@ pub(super) fn one(view: &BaselineComparisonView, all: bool, cx: &Cx<'_>, width: 
 }
 
 /// The deviations: verdict, timeline and quantities.
-pub(super) fn left(view: &BaselineComparisonView, all: bool, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
+pub(super) fn left(view: &BaselineComparisonView, all: bool, cx: &PanelContext<'_>, columns: u16) -> Vec<Row> {
     let room = usize::from(columns);
     let mut out = verdict(view, cx, room);
     out.extend(timeline::lines(view, cx, room).into_iter().map(plain));
     let listed = listed(view, all);
     if !listed.is_empty() {
         out.push(plain(Line::default()));
-        let shape = Shape::of(&listed, room);
+        let shape = ColumnWidths::of(&listed, room);
         out.push(plain(factors::heading(&shape, cx)));
         out.extend(listed.iter().map(|row| Row {
             line: factors::line(row, row.quantity.id == view.assessment.diagnosis.primary, &shape, cx),
@@ -65,7 +65,7 @@ pub(super) fn left(view: &BaselineComparisonView, all: bool, cx: &Cx<'_>, column
 }
 
 /// The explanation, the suspects, the alarms, the unknowns and the baseline.
-pub(super) fn right(view: &BaselineComparisonView, cx: &Cx<'_>, columns: u16) -> Vec<Row> {
+pub(super) fn right(view: &BaselineComparisonView, cx: &PanelContext<'_>, columns: u16) -> Vec<Row> {
     let room = usize::from(columns);
     let mut out = Vec::new();
     section(&mut out, "What explains it", evidence(view, cx, room), cx);
@@ -84,7 +84,7 @@ fn plain(line: Line<'static>) -> Row {
 }
 
 /// Adds a title and its rows after an empty line; adds nothing without rows.
-fn section(out: &mut Vec<Row>, title: &'static str, rows: Vec<Row>, cx: &Cx<'_>) {
+fn section(out: &mut Vec<Row>, title: &'static str, rows: Vec<Row>, cx: &PanelContext<'_>) {
     if rows.is_empty() {
         return;
     }
@@ -107,7 +107,7 @@ fn paragraph(mark: &str, text: &str, style: Style, key: Option<Key>, room: usize
     wrapped.into_iter().enumerate().map(row).collect()
 }
 
-fn verdict(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn verdict(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -> Vec<Row> {
     let (mark, style) =
         (timeline::mark(view.assessment.diagnosis.state), timeline::style(view.assessment.diagnosis.state, cx));
     let state = view.assessment.diagnosis.state.label();
@@ -138,7 +138,7 @@ fn listed(view: &BaselineComparisonView, all: bool) -> Vec<&QuantityDeviation> {
     if all { view.assessment.diagnosis.quantities.iter().collect() } else { view.notable().collect() }
 }
 
-fn evidence(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn evidence(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -> Vec<Row> {
     let mut out = Vec::new();
     for (at, row) in view.assessment.diagnosis.evidence.iter().enumerate() {
         let Evidence { cause, share, confidence, text } = row;
@@ -153,7 +153,7 @@ fn evidence(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row>
 /// Columns of a suspect's bar.
 const BAR: usize = 12;
 
-fn suspects(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn suspects(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -> Vec<Row> {
     let mut out = Vec::new();
     for suspect in &view.assessment.diagnosis.suspects {
         out.push(Row { line: suspect_line(suspect, cx, room), key: Some(Key::Suspect(suspect.title())) });
@@ -163,7 +163,7 @@ fn suspects(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row>
 }
 
 /// Name, bar and score, CPUs before and now.
-fn suspect_line(suspect: &Suspect, cx: &Cx<'_>, room: usize) -> Line<'static> {
+fn suspect_line(suspect: &Suspect, cx: &PanelContext<'_>, room: usize) -> Line<'static> {
     let Suspect { score, above_threshold, cores, cores_before, .. } = suspect;
     let bar = filled(score.clamp(0.0, 1.0), BAR, cx.glyphs);
     let pad = " ".repeat(BAR.saturating_sub(width(&bar)));
@@ -187,7 +187,7 @@ fn alarms(view: &BaselineComparisonView) -> impl Iterator<Item = (usize, &Alarm)
     view.assessment.alarms.iter().enumerate().rev().take(ALARMS)
 }
 
-fn alarm_rows(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn alarm_rows(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -> Vec<Row> {
     let row = |(at, alarm): (usize, &Alarm)| {
         let (mark, style) = if alarm.on { ("! ", cx.theme.bad) } else { ("  ", cx.theme.text) };
         let mut rows = paragraph(mark, &words::alarm(alarm), style, None, room);
@@ -202,7 +202,7 @@ fn alarm_rows(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Ro
     rows
 }
 
-fn baseline(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Row> {
+fn baseline(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -> Vec<Row> {
     let head = &view.baseline;
     let several = baseline_words::several;
     let text = format!(

@@ -105,14 +105,14 @@ fn head() -> BaselineSummary {
 
 fn state_of(assessment: &Assessment) -> State {
     let mut state = State::default();
-    state.show(Body::Baseline(Some(Box::new(View::of(assessment.clone(), head())))));
+    state.show(PanelView::Baseline(Some(Box::new(View::of(assessment.clone(), head())))));
     state
 }
 
-fn on<T>(settings: &Settings, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+fn on<T>(settings: &Settings, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
     let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
     let (time, filter) = (Time::new(true, false), TaskFilter::default());
-    f(&Cx {
+    f(&PanelContext {
         theme: &theme,
         glyphs: &glyphs,
         keys: &settings.keys,
@@ -165,7 +165,7 @@ fn a_usual_session_says_so_and_one_without_a_baseline_what_to_do() {
     insta::assert_snapshot!("usual_80x19", drawn(&state_of(&quiet), 80, 19));
     let mut without = State::default();
     assert!(drawn(&without, 80, 19).contains("waiting"));
-    without.show(Body::Baseline(None));
+    without.show(PanelView::Baseline(None));
     insta::assert_snapshot!("without_80x19", drawn(&without, 80, 19));
 }
 

@@ -1,7 +1,7 @@
 //! The last windows: their states as one row of characters, and the cost of an operation as one row of levels.
 //! Shows as many windows as fit.
 
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::time::clock;
 use crate::view::baseline::{BaselineComparisonView, WindowResult};
 use crate::view::fit::width;
@@ -22,7 +22,7 @@ pub(super) fn mark(state: WindowState) -> &'static str {
     }
 }
 
-pub(super) fn style(state: WindowState, cx: &Cx<'_>) -> Style {
+pub(super) fn style(state: WindowState, cx: &PanelContext<'_>) -> Style {
     match state {
         WindowState::Waiting | WindowState::Idle => cx.theme.dim,
         WindowState::UnknownLoad => cx.theme.missing,
@@ -33,7 +33,7 @@ pub(super) fn style(state: WindowState, cx: &Cx<'_>) -> Style {
 }
 
 /// The last windows that fit, with a legend.
-pub(super) fn lines(view: &BaselineComparisonView, cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
+pub(super) fn lines(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -> Vec<Line<'static>> {
     const LEAD: usize = 10;
     let windows = &view.assessment.timeline;
     let shown = &windows[windows.len().saturating_sub(room.saturating_sub(LEAD))..];

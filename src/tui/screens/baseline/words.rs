@@ -1,6 +1,6 @@
 //! The selected item in full, and the pages for a screen without data. Each page names the next step.
 
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::baseline::{Alarm, BaselineComparisonView};
 use crate::view::escape::visible;
 use crate::view::fit::wrap;
@@ -17,12 +17,12 @@ pub(super) enum Key {
 }
 
 /// The page before the first snapshot.
-pub(super) fn waiting(cx: &Cx<'_>) -> Vec<Line<'static>> {
+pub(super) fn waiting(cx: &PanelContext<'_>) -> Vec<Line<'static>> {
     vec![Line::styled(" waiting for the first window", cx.theme.dim)]
 }
 
 /// The page for a session without a baseline: its purpose and how to make one.
-pub(super) fn without(cx: &Cx<'_>, columns: u16) -> Vec<Line<'static>> {
+pub(super) fn without(cx: &PanelContext<'_>, columns: u16) -> Vec<Line<'static>> {
     let room = usize::from(columns).saturating_sub(2);
     let mut out = vec![Line::styled(" No baseline is given", cx.theme.heading), Line::default()];
     let text = "A baseline describes how this program usually behaves at each level of load. With one, this screen shows what \

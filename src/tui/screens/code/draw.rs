@@ -3,9 +3,9 @@
 use super::rows::{RowKind, fits, step};
 use super::state::State;
 use crate::tui::keys::Action;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::Pen;
+use crate::tui::widgets::WidgetContext;
 use crate::tui::widgets::interval::interval;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
@@ -38,7 +38,7 @@ const COLUMNS: [Column<'static>; 10] = [
 ];
 
 /// Draws the screen.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     if area.is_empty() {
         return;
@@ -76,8 +76,8 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         selected: state.list.at(&keys),
         top,
     };
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
-    table.draw(|row, column| cell(state, code, rows[row], column, scale, cx), pen, below, buf);
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
+    table.draw(|row, column| cell(state, code, rows[row], column, scale, cx), context, below, buf);
 }
 
 /// The scale of the drawings: the largest real change, else the largest change.
@@ -96,7 +96,7 @@ fn nothing(state: &State) -> &'static str {
 }
 
 /// Draws the kind of rows, the total cost, and the keys that switch to other rows.
-fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn title(state: &State, code: &CodeView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let row = Rect { height: 1, ..area };
     let [base, new] = code.whole.map(|whole| words::cost(code.unit, whole));
     let x = put_line(buf, row, row.x + 1, state.row_kind.title(), cx.theme.heading);
@@ -115,7 +115,14 @@ fn title(state: &State, code: &CodeView, cx: &Cx<'_>, area: Rect, buf: &mut Buff
     }
 }
 
-fn cell(state: &State, code: &CodeView, row: &CodeRow, column: usize, scale: f64, cx: &Cx<'_>) -> Cell<'static> {
+fn cell(
+    state: &State,
+    code: &CodeView,
+    row: &CodeRow,
+    column: usize,
+    scale: f64,
+    cx: &PanelContext<'_>,
+) -> Cell<'static> {
     let unit = state.row_kind.unit(code);
     let changed = if row.real { cx.theme.change_text(step(row)) } else { cx.theme.dim };
     match column {
@@ -162,7 +169,7 @@ fn by(row: &CodeRow) -> String {
 }
 
 /// A row in full, in one line.
-pub(super) fn status(code: &CodeView, row_kind: RowKind, row: &CodeRow, cx: &Cx<'_>) -> String {
+pub(super) fn status(code: &CodeView, row_kind: RowKind, row: &CodeRow, cx: &PanelContext<'_>) -> String {
     let unit = row_kind.unit(code);
     let module = match visible(&row.module) {
         module if module.is_empty() => String::new(),

@@ -3,9 +3,9 @@
 use super::state::State;
 use super::{draw, rows};
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::query::{ComparisonTab, ViewRequest};
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -25,18 +25,18 @@ impl Panel for State {
         ViewRequest::Comparison(ComparisonTab::Functions)
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Comparison(ComparisonTab::Functions, seen) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Comparison(ComparisonTab::Functions, seen) = body {
             self.seen = Some(seen);
             self.settle();
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = State::table(area).height;
         match action {
             Action::Enter | Action::Zoom => return Some(self.zoom(cx)),
@@ -54,7 +54,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let keys = self.keys();
         if self.list.mouse(event, &keys, State::table(area)) { self.zoom(cx) } else { Vec::new() }
     }
@@ -67,7 +67,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+    fn status(&self, cx: &PanelContext<'_>) -> Option<String> {
         Some(draw::status(self.code()?, self.row_kind, self.row()?, cx))
     }
 

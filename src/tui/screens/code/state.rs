@@ -3,16 +3,16 @@
 use super::rows;
 use super::rows::{Key, Order, RowKind};
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, PanelRequest};
+use crate::tui::panel::{PanelContext, PanelRequest};
 use crate::view::Axis;
 use crate::view::diff::{CodeRow, CodeView, ComparisonView};
-use crate::view::snapshot::Compared;
+use crate::view::snapshot::SelectedComparison;
 use ratatui::layout::Rect;
 
 /// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
-    pub(super) seen: Option<Compared>,
+    pub(super) seen: Option<SelectedComparison>,
     pub(super) row_kind: RowKind,
     pub(super) order: Order,
     pub(super) reversed: bool,
@@ -84,7 +84,7 @@ impl State {
     }
 
     /// The flame graph zoomed to the selected function, on the axis of the selected rows.
-    pub(super) fn zoom(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
+    pub(super) fn zoom(&self, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         let Some(row) = self.row() else { return Vec::new() };
         let axis = if self.row_kind == RowKind::Waits { Axis::OffCpu } else { Axis::Event(0) };
         let path = row.callers.iter().chain([&row.name]).cloned().collect();

@@ -6,11 +6,11 @@ use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{PanelFixture, compared};
 use crate::view::diff::CodeRow;
 use crate::view::query::ComparisonTab;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 
 fn state() -> State {
     let mut state = State::default();
-    state.show(Body::Comparison(ComparisonTab::Functions, compared()));
+    state.show(PanelView::Comparison(ComparisonTab::Functions, compared()));
     state
 }
 
@@ -51,7 +51,7 @@ fn call_paths_and_waits_are_a_key_away_and_lead_into_the_flame_graph() {
 fn another_screen_points_to_a_function_and_a_search_to_the_next() {
     let mut state = State::default();
     state.point_to("send");
-    state.show(Body::Comparison(ComparisonTab::Functions, compared()));
+    state.show(PanelView::Comparison(ComparisonTab::Functions, compared()));
     assert_eq!(state.selected_name().as_deref(), Some("send"));
     state.search("parse");
     assert!(state.selected_name().is_some_and(|name| name.starts_with("parse")));

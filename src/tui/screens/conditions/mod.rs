@@ -5,12 +5,12 @@ mod lines;
 mod tests;
 
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
 use crate::view::fit::{end, wrap};
 use crate::view::query::{ComparisonTab, ViewRequest};
-use crate::view::snapshot::{Body, Compared};
+use crate::view::snapshot::{PanelView, SelectedComparison};
 use lines::{Line, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseEvent, MouseEventKind};
@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 /// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
-    seen: Option<Compared>,
+    seen: Option<SelectedComparison>,
     top: usize,
     search: String,
 }
@@ -63,13 +63,13 @@ impl Panel for State {
         ViewRequest::Comparison(ComparisonTab::Conditions)
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Comparison(ComparisonTab::Conditions, seen) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Comparison(ComparisonTab::Conditions, seen) = body {
             self.seen = Some(seen);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         let lines = self.lines(area.width);
         let top = self.top.min(lines.len().saturating_sub(usize::from(area.height)));
@@ -88,7 +88,7 @@ impl Panel for State {
         }
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let page = i64::from(area.height.max(2)) - 1;
         match action {
             Action::Up => self.scroll(-1, area),
@@ -106,7 +106,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         match event.kind {
             MouseEventKind::ScrollDown => self.scroll(3, area),
             MouseEventKind::ScrollUp => self.scroll(-3, area),
@@ -119,7 +119,7 @@ impl Panel for State {
         self.search = text.to_lowercase();
     }
 
-    fn status(&self, _: &Cx<'_>) -> Option<String> {
+    fn status(&self, _: &PanelContext<'_>) -> Option<String> {
         let found = self.seen.as_ref()?.one()?;
         let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let moved = found.groups.iter().filter(|check| check.disagrees).count();

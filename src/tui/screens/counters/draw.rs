@@ -2,14 +2,14 @@
 
 use super::{Row, State};
 use crate::model::{Measure, Section, Unit};
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::widgets;
-use crate::tui::widgets::Pen;
+use crate::tui::widgets::WidgetContext;
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::{sparkline, squeezed};
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
 use crate::view::fit::end;
-use crate::view::number::{self, Shown};
+use crate::view::number::{self, FormattedNumber};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -50,7 +50,7 @@ pub(super) fn parts(state: &State, area: Rect) -> (Rect, Rect) {
 }
 
 /// Draws the screen.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     if state.view.is_none() {
         widgets::put_line(buf, area, area.x + 1, "waiting for the first window", cx.theme.dim);
         return;
@@ -60,7 +60,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     draw_detail(state, cx, below, buf);
 }
 
-fn draw_table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn draw_table(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let (rows, keys) = (state.rows(), state.keys());
     let all = if state.raw { &COUNTERS } else { &METRICS };
     let shown = |at: &usize| state.raw || all[*at].title != "before" || cx.compared;
@@ -73,7 +73,7 @@ fn draw_table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         selected: state.list.at(&keys),
         top: state.list.top(&keys, area.height),
     };
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     let cell = |at: usize, column: usize| {
         let before = at.checked_sub(1).filter(|_| at > table.top).map(|before| rows[before]);
         match rows[at] {
@@ -81,7 +81,7 @@ fn draw_table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
             Row::Counter(_) => counter(state, rows[at], kept[column], cx),
         }
     };
-    table.draw(cell, pen, area, buf);
+    table.draw(cell, context, area, buf);
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let placed = places(&columns, inner.width);
     for place in placed.iter().filter(|place| kept[place.column] == COURSE) {
@@ -90,7 +90,7 @@ fn draw_table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
             let values: Vec<_> = course(row).iter().map(|(_, value)| *value).collect();
             if values.iter().any(Option::is_some) {
                 let values = squeezed(&values, usize::from(place.width));
-                sparkline(&values, None, cx.theme.accent, pen, cell, buf);
+                sparkline(&values, None, cx.theme.accent, context, cell, buf);
             }
         }
     }
@@ -117,7 +117,7 @@ fn section(section: Section) -> &'static str {
     }
 }
 
-fn found<'a>(state: &State, row: Row<'_>, text: &'a str, cx: &Cx<'_>, known: bool) -> Cell<'a> {
+fn found<'a>(state: &State, row: Row<'_>, text: &'a str, cx: &PanelContext<'_>, known: bool) -> Cell<'a> {
     let hit = !state.search.is_empty() && row.fits(&state.search);
     Cell::new(
         text,
@@ -131,7 +131,7 @@ fn found<'a>(state: &State, row: Row<'_>, text: &'a str, cx: &Cx<'_>, known: boo
     )
 }
 
-fn metric<'a>(state: &State, row: Row<'a>, before: Option<Row<'a>>, column: usize, cx: &Cx<'_>) -> Cell<'a> {
+fn metric<'a>(state: &State, row: Row<'a>, before: Option<Row<'a>>, column: usize, cx: &PanelContext<'_>) -> Cell<'a> {
     let Row::Metric(metric) = row else { return Cell::new("", cx.theme.text) };
     let shown = |value: Measure<f64>| value.value().map(|value| number::quantity(*value, metric.unit));
     let missing = || Cell::new("-", cx.theme.missing);
@@ -145,17 +145,17 @@ fn metric<'a>(state: &State, row: Row<'a>, before: Option<Row<'a>>, column: usiz
         2 => {
             let high = metric.value.value().zip(metric.threshold).is_some_and(|(value, threshold)| *value > threshold);
             let style = if high { cx.theme.warn } else { cx.theme.text };
-            shown(metric.value).map_or_else(missing, |Shown { number, .. }| Cell::new(number, style))
+            shown(metric.value).map_or_else(missing, |FormattedNumber { number, .. }| Cell::new(number, style))
         }
         3 => shown(metric.value)
-            .map_or_else(|| Cell::new("", cx.theme.dim), |Shown { unit, .. }| Cell::new(unit, cx.theme.dim)),
+            .map_or_else(|| Cell::new("", cx.theme.dim), |FormattedNumber { unit, .. }| Cell::new(unit, cx.theme.dim)),
         4 => metric.before.and_then(shown).map_or_else(missing, |before| Cell::new(before.joined(), cx.theme.dim)),
         5 => coverage(metric.value, cx),
         _ => Cell::new("", cx.theme.text),
     }
 }
 
-fn counter<'a>(state: &State, row: Row<'a>, column: usize, cx: &Cx<'_>) -> Cell<'a> {
+fn counter<'a>(state: &State, row: Row<'a>, column: usize, cx: &PanelContext<'_>) -> Cell<'a> {
     let Row::Counter(counter) = row else { return Cell::new("", cx.theme.text) };
     let count = |value: Measure<f64>| match value.value() {
         Some(value) => Cell::new(number::count(value.round().max(0.0) as u64), cx.theme.text),
@@ -173,7 +173,7 @@ fn counter<'a>(state: &State, row: Row<'a>, column: usize, cx: &Cx<'_>) -> Cell<
 }
 
 /// The share of the time in which the event was counted; less than 100% means multiplexing.
-fn coverage<'a>(value: Measure<f64>, cx: &Cx<'_>) -> Cell<'a> {
+fn coverage<'a>(value: Measure<f64>, cx: &PanelContext<'_>) -> Cell<'a> {
     match value {
         Measure::Known { quality, .. } if quality.coverage < 0.995 => {
             Cell::new(number::percent(quality.coverage).joined(), cx.theme.warn)
@@ -184,7 +184,7 @@ fn coverage<'a>(value: Measure<f64>, cx: &Cx<'_>) -> Cell<'a> {
 }
 
 /// Draws the formula, its inputs, and the history as a chart if there is room.
-fn draw_detail(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn draw_detail(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let (Some(row), true) = (state.chosen(), area.height > 0) else { return };
     let (name, about, unit) = match row {
         Row::Metric(metric) => {
@@ -201,7 +201,7 @@ fn draw_detail(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         }
     };
     let line = |at: u16| Rect { y: area.y + at, height: 1, ..area };
-    widgets::rule(Pen { theme: cx.theme, glyphs: cx.glyphs }, line(0), buf);
+    widgets::rule(WidgetContext { theme: cx.theme, glyphs: cx.glyphs }, line(0), buf);
     if area.height > 1 {
         let text = end(&about, usize::from(area.width.saturating_sub(2)), cx.glyphs.ellipsis);
         widgets::put_line(buf, line(1), area.x + 1, &text, cx.theme.dim);
@@ -220,5 +220,5 @@ fn draw_detail(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         mark: cx.time.mark,
     };
     let below = Rect { x: area.x + 1, y: area.y + 2, width: area.width.saturating_sub(2), height: area.height - 2 };
-    chart.draw(Pen { theme: cx.theme, glyphs: cx.glyphs }, below, buf);
+    chart.draw(WidgetContext { theme: cx.theme, glyphs: cx.glyphs }, below, buf);
 }

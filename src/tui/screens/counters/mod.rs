@@ -7,11 +7,11 @@ mod tests;
 use crate::model::Measure;
 use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::counters::{CounterLine, CountersView as View, MetricLine};
 use crate::view::number;
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -96,17 +96,17 @@ impl Panel for State {
         ViewRequest::Counters
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Counters(view) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Counters(view) = body {
             self.view = Some(view);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = draw::parts(self, area).0.height;
         match action {
             Action::Who => self.raw = !self.raw,
@@ -122,7 +122,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = draw::parts(self, area).0;
         let keys = self.keys();
         self.list.mouse(event, &keys, table);
@@ -140,7 +140,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, _: &Cx<'_>) -> Option<String> {
+    fn status(&self, _: &PanelContext<'_>) -> Option<String> {
         let (name, value) = match self.chosen()? {
             Row::Metric(metric) => (metric.name, metric.value),
             Row::Counter(counter) => (counter.name.as_str(), counter.total),

@@ -39,7 +39,7 @@ fn state() -> State {
         history: vec![(Nanos(1), Some(1.0)), (Nanos(2), None)],
     };
     let mut state = State::default();
-    state.show(Body::Counters(View {
+    state.show(PanelView::Counters(View {
         metrics: vec![
             metric("cpu_time", Section::Cpu, Unit::Seconds, Measure::exact(9.87)),
             metric("ipc", Section::Cpu, Unit::Ratio, half),
@@ -55,11 +55,11 @@ fn state() -> State {
     state
 }
 
-fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+fn with_context<T>(compared: bool, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
     let (theme, glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::True), Glyphs::UNICODE);
     let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     let keys = crate::tui::keys::KeyTable::default();
-    f(&Cx {
+    f(&PanelContext {
         theme: &theme,
         glyphs: &glyphs,
         head: &head,
@@ -74,13 +74,13 @@ fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
 fn drawn(state: &State, compared: bool, width: u16, height: u16) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
-    with_cx(compared, |cx| state.draw(cx, area, &mut buf));
+    with_context(compared, |cx| state.draw(cx, area, &mut buf));
     text(&buf)
 }
 
 fn act(state: &mut State, actions: &[A]) {
     let area = Rect::new(0, 0, 120, 30);
-    actions.iter().for_each(|action| _ = with_cx(false, |cx| state.act(*action, cx, area)));
+    actions.iter().for_each(|action| _ = with_context(false, |cx| state.act(*action, cx, area)));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn metrics_and_counters_are_listed_with_their_course() {
 #[test]
 fn the_status_line_gives_formula_coverage_or_the_reason() {
     let mut state = state();
-    let status = |state: &State| with_cx(false, |cx| state.status(cx)).unwrap();
+    let status = |state: &State| with_context(false, |cx| state.status(cx)).unwrap();
     assert_eq!(status(&state), "cpu_time 9.87 s = d cpu_time / wall  counted 100% of the time");
     act(&mut state, &[A::Down]);
     assert!(status(&state).contains("counted 50.0% of the time"));
@@ -122,7 +122,7 @@ proptest! {
         state.search("c");
         let area = Rect::new(0, 0, width, height);
         for key in keys {
-            with_cx(true, |cx| state.act(actions[key], cx, area));
+            with_context(true, |cx| state.act(actions[key], cx, area));
             drawn(&state, true, width, height);
         }
     }

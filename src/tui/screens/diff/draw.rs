@@ -2,9 +2,9 @@
 
 use super::State;
 use super::rows::Row;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::Pen;
+use crate::tui::widgets::WidgetContext;
 use crate::tui::widgets::interval::interval;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, widened};
@@ -48,7 +48,7 @@ fn lines(view: &ComparisonView, width: u16) -> Vec<(String, bool)> {
 }
 
 /// Draws the screen.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     let Some(view) = state.view() else {
         put_line(buf, area, area.x + 1, "waiting for the comparison", cx.theme.dim);
@@ -66,7 +66,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 }
 
 /// The style of the answer; its text has the same meaning.
-fn answer_style(view: &ComparisonView, cx: &Cx<'_>) -> Style {
+fn answer_style(view: &ComparisonView, cx: &PanelContext<'_>) -> Style {
     match view.answer.as_ref().map(words::verdict) {
         Some("worse") => cx.theme.warn,
         Some("better" | "same") => cx.theme.good,
@@ -90,7 +90,7 @@ const COLUMNS: [Column<'static>; 9] = [
     column("verdict", 7, 0, false, 1),
 ];
 
-fn table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn table(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let (rows, keys) = (state.rows(), state.keys());
     let scales = Scales::of(&rows);
     let wide = |row: usize, column: usize| width(&cell(state, &rows[row], column, &scales, cx).text);
@@ -98,8 +98,8 @@ fn table(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     let shown = top..(top + usize::from(area.height)).min(rows.len());
     let columns = widened(&COLUMNS, &[2, 3, 4, 7], shown, wide);
     let table = Table { columns: &columns, sorted: None, rows: rows.len(), selected: state.list.at(&keys), top };
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
-    table.draw(|row, column| cell(state, &rows[row], column, &scales, cx), pen, area, buf);
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
+    table.draw(|row, column| cell(state, &rows[row], column, &scales, cx), context, area, buf);
     // Headings and reasons take the whole line.
     for (row, y) in rows.iter().skip(table.top).zip(area.top() + 1..area.bottom()) {
         let line = Rect { y, height: 1, ..area };
@@ -131,7 +131,7 @@ impl Scales {
     }
 }
 
-fn cell(state: &State, row: &Row<'_>, column: usize, scales: &Scales, cx: &Cx<'_>) -> Cell<'static> {
+fn cell(state: &State, row: &Row<'_>, column: usize, scales: &Scales, cx: &PanelContext<'_>) -> Cell<'static> {
     let changed = row.step().map_or(cx.theme.dim, |step| cx.theme.change_text(step));
     let text = match (row, column) {
         (Row::Heading(..) | Row::Text(_), _) => String::new(),
@@ -149,7 +149,7 @@ fn cell(state: &State, row: &Row<'_>, column: usize, scales: &Scales, cx: &Cx<'_
     Cell::new(text, style)
 }
 
-fn factor(part: &PartRow, column: usize, scale: f64, cx: &Cx<'_>) -> String {
+fn factor(part: &PartRow, column: usize, scale: f64, cx: &PanelContext<'_>) -> String {
     let value = |at: usize| part.values[at].map_or("-".to_string(), |value| words::factor_value(part.factor, value));
     match column {
         1 => part.label.to_string(),
@@ -163,7 +163,7 @@ fn factor(part: &PartRow, column: usize, scale: f64, cx: &Cx<'_>) -> String {
     }
 }
 
-fn quantity(row: &MetricRow, column: usize, scale: f64, cx: &Cx<'_>) -> String {
+fn quantity(row: &MetricRow, column: usize, scale: f64, cx: &PanelContext<'_>) -> String {
     let dash = |text: Option<String>| text.unwrap_or("-".to_string());
     match column {
         1 => row.label.to_string(),

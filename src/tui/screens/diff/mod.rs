@@ -9,10 +9,10 @@ mod words;
 
 use crate::tui::keys::Action;
 use crate::tui::list::List;
-use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::view::diff::ComparisonView;
 use crate::view::query::{ComparisonTab, ViewRequest};
-use crate::view::snapshot::{Body, Compared};
+use crate::view::snapshot::{PanelView, SelectedComparison};
 use draw::Areas;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
@@ -22,7 +22,7 @@ use rows::{Key, Row};
 /// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
-    seen: Option<Compared>,
+    seen: Option<SelectedComparison>,
     list: List<Key>,
     search: String,
     /// Whether only matches of the search are shown.
@@ -72,17 +72,17 @@ impl Panel for State {
         ViewRequest::Comparison(ComparisonTab::Overview)
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Comparison(ComparisonTab::Overview, seen) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Comparison(ComparisonTab::Overview, seen) = body {
             self.seen = Some(seen);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = Areas::of(area, self.view()).table.height;
         match action {
             Action::Enter | Action::Zoom => return Some(vec![PanelRequest::Go(ScreenId::Flame)]),
@@ -98,7 +98,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = Areas::of(area, self.view()).table;
         let keys = self.keys();
         self.list.mouse(event, &keys, table);
@@ -113,7 +113,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+    fn status(&self, cx: &PanelContext<'_>) -> Option<String> {
         Some(words::status(self.view()?, &self.row()?, cx))
     }
 

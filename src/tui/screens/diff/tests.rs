@@ -3,7 +3,7 @@ use crate::tui::testing::{PanelFixture, compared};
 
 fn state() -> State {
     let mut state = State::default();
-    state.show(Body::Comparison(ComparisonTab::Overview, compared()));
+    state.show(PanelView::Comparison(ComparisonTab::Overview, compared()));
     state
 }
 

@@ -1,12 +1,12 @@
 //! Describes the selected row in full. The words claim no more than the verdict does.
 
 use super::rows::Row;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::diff::{Basis, ComparisonView, MetricRow, PartRow, words};
 use crate::view::number::percent;
 
 /// The selected row in full.
-pub(super) fn status(view: &ComparisonView, row: &Row<'_>, cx: &Cx<'_>) -> String {
+pub(super) fn status(view: &ComparisonView, row: &Row<'_>, cx: &PanelContext<'_>) -> String {
     match row {
         Row::Heading(_, about) if about.is_empty() => view.load_text.clone(),
         Row::Heading(_, about) => about.clone(),
@@ -29,7 +29,7 @@ fn factor(part: &PartRow) -> String {
     )
 }
 
-fn quantity(row: &MetricRow, same_load: bool, cx: &Cx<'_>) -> String {
+fn quantity(row: &MetricRow, same_load: bool, cx: &PanelContext<'_>) -> String {
     let at = if same_load { " at the same load" } else { "" };
     let mut text = format!(
         "{} ({}){at}: {} -> {}",

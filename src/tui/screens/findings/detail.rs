@@ -3,7 +3,7 @@
 
 use crate::model::Why;
 use crate::tui::finding;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::escape::visible;
 use crate::view::findings::{EvidenceView, FindingView};
 use crate::view::fit::{end, width, wrap};
@@ -14,7 +14,7 @@ use ratatui::text::{Line, Span};
 const WORD: usize = 12;
 
 /// The detail of a finding: first the claim and the next step, then the evidence.
-pub(super) fn found(found: &FindingView, cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
+pub(super) fn found(found: &FindingView, cx: &PanelContext<'_>, room: usize) -> Vec<Line<'static>> {
     let mut lines = vec![title(found, cx, room)];
     lines.extend(wrap(&visible(&found.claim), room).into_iter().map(|text| Line::styled(text, cx.theme.text)));
     lines.push(Line::default());
@@ -35,7 +35,7 @@ pub(super) fn found(found: &FindingView, cx: &Cx<'_>, room: usize) -> Vec<Line<'
     lines
 }
 
-fn title(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
+fn title(found: &FindingView, cx: &PanelContext<'_>, room: usize) -> Line<'static> {
     let share = found.share.map(|share| format!("{} of the time, ", percent(share).joined())).unwrap_or_default();
     let right = format!("{share}confidence {}", finding::confidence(found.confidence));
     let title = end(&visible(found.title), room, cx.glyphs.ellipsis);
@@ -54,7 +54,7 @@ fn title(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
 pub(super) fn undecided(
     why: Why,
     titles: impl Iterator<Item = &'static str>,
-    cx: &Cx<'_>,
+    cx: &PanelContext<'_>,
     room: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("cannot be decided here", cx.theme.heading)];
@@ -88,7 +88,7 @@ fn remedy(why: Why) -> Option<&'static str> {
 }
 
 /// Values and their thresholds, in columns.
-fn evidence(rows: &[EvidenceView], cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
+fn evidence(rows: &[EvidenceView], cx: &PanelContext<'_>, room: usize) -> Vec<Line<'static>> {
     let shown = |value: f64, row: &EvidenceView| quantity(value, row.unit).joined();
     let label = rows.iter().map(|row| width(&visible(row.label))).max().unwrap_or(0).min(room.saturating_sub(26));
     let mut lines = Vec::new();
@@ -113,7 +113,7 @@ fn evidence(rows: &[EvidenceView], cx: &Cx<'_>, room: usize) -> Vec<Line<'static
 }
 
 /// A label in its own column with the text next to it.
-fn paragraph(word: &str, text: &str, cx: &Cx<'_>, room: usize) -> Vec<Line<'static>> {
+fn paragraph(word: &str, text: &str, cx: &PanelContext<'_>, room: usize) -> Vec<Line<'static>> {
     let lines = wrap(text, room.saturating_sub(WORD).max(10)).into_iter().enumerate();
     lines
         .map(|(at, text)| {

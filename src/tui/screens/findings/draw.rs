@@ -3,7 +3,7 @@
 use super::Key;
 use crate::model::Why;
 use crate::tui::finding;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::escape::visible;
 use crate::view::findings::{FindingView, FindingsView};
 use crate::view::fit::{end, width};
@@ -92,12 +92,12 @@ pub(super) fn rows(view: &FindingsView, chosen: Option<Key>, height: u16) -> Vec
 }
 
 /// Draws the screen before the first snapshot.
-pub(super) fn waiting(cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn waiting(cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     put(buf, area, 0, &Line::styled(" waiting for the first window", cx.theme.dim));
 }
 
 /// Draws the list.
-pub(super) fn list(view: &FindingsView, chosen: Option<Key>, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn list(view: &FindingsView, chosen: Option<Key>, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let room = usize::from(area.width);
     for (at, row) in rows(view, chosen, area.height).iter().enumerate() {
         let line = match row {
@@ -119,7 +119,7 @@ pub(super) fn list(view: &FindingsView, chosen: Option<Key>, cx: &Cx<'_>, area: 
     }
 }
 
-fn found_line(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
+fn found_line(found: &FindingView, cx: &PanelContext<'_>, room: usize) -> Line<'static> {
     let right = format!("{:>6}  {:<6}", finding::share(found), finding::confidence(found.confidence));
     let title = end(&visible(found.title), room.saturating_sub(width(&right) + 4), cx.glyphs.ellipsis);
     let pad = room.saturating_sub(2 + width(&title) + width(&right));
@@ -131,7 +131,7 @@ fn found_line(found: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
     ])
 }
 
-fn undecided_line(why: Why, count: usize, cx: &Cx<'_>, room: usize) -> Line<'static> {
+fn undecided_line(why: Why, count: usize, cx: &PanelContext<'_>, room: usize) -> Line<'static> {
     let text = format!("{count} undecided: {}", why.text());
     Line::from(vec![
         Span::styled("? ", cx.theme.dim),
@@ -140,7 +140,7 @@ fn undecided_line(why: Why, count: usize, cx: &Cx<'_>, room: usize) -> Line<'sta
 }
 
 /// Draws the selected item's detail below the list or next to it.
-pub(super) fn detail(lines: &[Line<'static>], scroll: u16, areas: &Areas, cx: &Cx<'_>, buf: &mut Buffer) {
+pub(super) fn detail(lines: &[Line<'static>], scroll: u16, areas: &Areas, cx: &PanelContext<'_>, buf: &mut Buffer) {
     for x in areas.rule.left()..areas.rule.right() {
         put(buf, Rect { x, width: 1, ..areas.rule }, 0, &Line::styled(cx.glyphs.rule, cx.theme.dim));
     }

@@ -4,10 +4,10 @@ use super::draw::{Areas, Row};
 use super::{Key, State, detail, draw};
 use crate::tui::finding;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -56,7 +56,7 @@ impl State {
         })
     }
 
-    fn scroll_by(&mut self, by: i32, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn scroll_by(&mut self, by: i32, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.view.as_ref());
         let lines = self.detail(cx, areas.detail.width).len() as u16;
         let most = lines.saturating_sub(areas.detail.height);
@@ -64,7 +64,7 @@ impl State {
         Vec::new()
     }
 
-    fn detail(&self, cx: &Cx<'_>, width: u16) -> Vec<Line<'static>> {
+    fn detail(&self, cx: &PanelContext<'_>, width: u16) -> Vec<Line<'static>> {
         match (self.chosen(), self.found(), &self.view) {
             (_, Some(found), _) => detail::found(found, cx, usize::from(width)),
             (Some(Key::Undecided(why)), _, Some(view)) => {
@@ -75,7 +75,7 @@ impl State {
         }
     }
 
-    fn enter(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
+    fn enter(&self, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         let Some(found) = self.found() else { return Vec::new() };
         let way = finding::way(found, cx);
         if way.is_empty() { vec![PanelRequest::Say("this finding has no place in the code".into())] } else { way }
@@ -87,20 +87,20 @@ impl Panel for State {
         ViewRequest::Findings
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Findings(view) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Findings(view) = body {
             self.view = Some(view);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         let Some(view) = &self.view else { return draw::waiting(cx, area, buf) };
         let areas = Areas::of(area, Some(view));
         draw::list(view, self.chosen(), cx, areas.list, buf);
         draw::detail(&self.detail(cx, areas.detail.width), self.scroll, &areas, cx, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let half = i32::from(Areas::of(area, self.view.as_ref()).detail.height / 2).max(1);
         Some(match action {
             Action::Up => self.go(|here, _| here.saturating_sub(1)),
@@ -118,7 +118,7 @@ impl Panel for State {
         })
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.view.as_ref());
         let at = Position::new(event.column, event.row);
         match event.kind {
@@ -148,7 +148,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, _cx: &Cx<'_>) -> Option<String> {
+    fn status(&self, _cx: &PanelContext<'_>) -> Option<String> {
         Some(match (self.chosen()?, self.found()) {
             (_, Some(found)) => {
                 let (share, sure) = (finding::share(found), finding::confidence(found.confidence));

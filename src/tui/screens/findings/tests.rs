@@ -4,13 +4,13 @@ use super::*;
 use crate::model::{Unit, Why};
 use crate::tui::finding;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::tui::testing::{self, text};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
 use crate::view::query::TaskFilter;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -68,11 +68,11 @@ fn view() -> View {
     }
 }
 
-fn on<T>(axis: Axis, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+fn on<T>(axis: Axis, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
     let settings = testing::settings();
     let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
     let (time, filter) = (Time::new(true, false), TaskFilter::default());
-    f(&Cx {
+    f(&PanelContext {
         theme: &theme,
         glyphs: &glyphs,
         keys: &settings.keys,
@@ -95,7 +95,7 @@ fn drawn(state: &State, width: u16, height: u16) -> String {
 
 fn state(view: View) -> State {
     let mut state = State::default();
-    state.show(Body::Findings(view));
+    state.show(PanelView::Findings(view));
     state
 }
 
@@ -151,11 +151,11 @@ fn enter_counts_what_the_finding_counted_and_zooms_to_its_place() {
 fn the_selection_stays_with_its_rule_when_the_order_changes_and_goes_to_the_first_once_it_is_gone() {
     let mut state = state(view());
     act(&mut state, Action::Down);
-    state.show(Body::Findings(View { found: vec![cores(), lock()], ..view() }));
+    state.show(PanelView::Findings(View { found: vec![cores(), lock()], ..view() }));
     assert_eq!(state.chosen(), Some(Key::Found("one_core")));
-    state.show(Body::Findings(View { found: vec![lock()], ..view() }));
+    state.show(PanelView::Findings(View { found: vec![lock()], ..view() }));
     assert_eq!((state.chosen(), state.count()), (Some(Key::Found("lock_wait")), Some(1)));
-    state.show(Body::Findings(View::default()));
+    state.show(PanelView::Findings(View::default()));
     assert_eq!((state.chosen(), state.selected_name(), act(&mut state, Action::Enter)), (None, None, Some(vec![])));
 }
 

@@ -3,7 +3,7 @@
 use super::state::{Colours, State, amount};
 use super::words;
 use crate::tui::keys::Action;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
@@ -18,7 +18,7 @@ use ratatui::style::{Modifier, Style};
 const LEAST_LABEL: u16 = 3;
 
 /// Draws the screen.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }
@@ -41,7 +41,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 }
 
 /// Draws the title: the shown data and its amount, the shares of match and zoom, and the visible rows.
-fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
+fn title(state: &State, cx: &PanelContext<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
     let tree = &state.tree;
     let what = match cx.axis {
         Axis::OffCpu => "time waiting".to_string(),
@@ -52,7 +52,7 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
         None => format!("{what}: {} in {} samples", amount(tree.total, tree.unit), number::count(tree.samples)),
     };
     if tree.difference.is_none() && cx.head.standing.is_some() {
-        text += &format!("  [{} against baseline]", cx.keys.first(Action::Usual));
+        text += &format!("  [{} against baseline]", cx.keys.first(Action::AgainstBaseline));
     }
     text += &match (state.colours, &tree.difference) {
         (Colours::Kind, _) => "  [k kernel, J just in time, pale: inlined]".to_string(),
@@ -85,7 +85,7 @@ fn title(state: &State, cx: &Cx<'_>, depth: u32, area: Rect, buf: &mut Buffer) {
     );
 }
 
-fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buffer) {
+fn draw_cell(state: &State, cx: &PanelContext<'_>, cell: &Cell, area: Rect, buf: &mut Buffer) {
     let Some(label) = state.tree.label(cell.node) else { return };
     let style = style(state, cx, cell);
     // The last column stays free, so that neighbours of one colour are visible as two cells.
@@ -113,7 +113,7 @@ fn draw_cell(state: &State, cx: &Cx<'_>, cell: &Cell, area: Rect, buf: &mut Buff
 }
 
 /// The letter that repeats the meaning of the hue: change, kernel, JIT.
-fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
+fn mark(state: &State, cx: &PanelContext<'_>, node: u32, kind: CodeKind) -> String {
     let compared = cx.compared || state.tree.difference.is_some();
     let step = state.tree.step(node).filter(|_| compared);
     let change = step.map(Theme::change_mark);
@@ -130,7 +130,7 @@ fn mark(state: &State, cx: &Cx<'_>, node: u32, kind: CodeKind) -> String {
     format!("{change}{kind}")
 }
 
-fn style(state: &State, cx: &Cx<'_>, cell: &Cell) -> Style {
+fn style(state: &State, cx: &PanelContext<'_>, cell: &Cell) -> Style {
     let Some(label) = state.tree.label(cell.node) else { return cx.theme.dim };
     let base = match (state.colours, state.tree.step(cell.node)) {
         (Colours::Change, Some(step)) => cx.theme.change(step),

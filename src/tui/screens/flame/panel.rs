@@ -4,9 +4,9 @@ use super::find::SearchMatches;
 use super::state::{Colours, State};
 use super::{draw, moves};
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
@@ -16,11 +16,11 @@ const WHEEL_ROWS: i64 = 3;
 
 impl Panel for State {
     fn request(&self) -> ViewRequest {
-        ViewRequest::Flame { by: self.by, usual: self.usual }
+        ViewRequest::Flame { by: self.by, against_baseline: self.against_baseline }
     }
 
-    fn show(&mut self, body: Body) {
-        let Body::Flame(tree) = body else { return };
+    fn show(&mut self, body: PanelView) {
+        let PanelView::Flame(tree) = body else { return };
         let compared = tree.is_compared();
         if compared != self.compared {
             self.colours = if compared { Colours::Change } else { Colours::Kind };
@@ -36,11 +36,11 @@ impl Panel for State {
         self.settle();
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         match action {
             Action::Enter => {
                 self.zoom_into(self.selected);
@@ -57,8 +57,8 @@ impl Panel for State {
                 let name = self.selected_name()?;
                 Some(vec![PanelRequest::Detail(name, String::new())])
             }
-            Action::Usual => Some(self.against_usual(cx)),
-            Action::Who if self.usual => {
+            Action::AgainstBaseline => Some(self.against_baseline(cx)),
+            Action::Who if self.against_baseline => {
                 Some(vec![PanelRequest::Say("a baseline knows no threads: its difference has no groups".to_string())])
             }
             Action::Who => {
@@ -82,7 +82,7 @@ impl Panel for State {
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let here = self.at(area, event.column, event.row);
         let down = if self.upside_down { -WHEEL_ROWS } else { WHEEL_ROWS };
         match event.kind {
@@ -101,7 +101,7 @@ impl Panel for State {
         self.found = SearchMatches::of(&self.tree, &self.search);
     }
 
-    fn status(&self, _: &Cx<'_>) -> Option<String> {
+    fn status(&self, _: &PanelContext<'_>) -> Option<String> {
         self.describe(self.hovered.or(self.selected)?)
     }
 

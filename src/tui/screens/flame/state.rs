@@ -2,7 +2,7 @@
 
 use super::find::SearchMatches;
 use super::words;
-use crate::tui::panel::{Cx, PanelRequest};
+use crate::tui::panel::{PanelContext, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::flame_tree::{Change, FlameTree, Layout, Place, lay_out};
 use crate::view::number;
@@ -28,7 +28,7 @@ pub struct State {
     pub(super) seen: bool,
     pub(super) by: Grouping,
     /// Whether it shows the difference against the session's baseline.
-    pub(super) usual: bool,
+    pub(super) against_baseline: bool,
     pub(super) colours: Colours,
     /// Whether a comparison was on before; when it comes on, the colours switch to changes.
     pub(super) compared: bool,
@@ -133,18 +133,18 @@ impl State {
     }
 
     /// Switches to the difference against the baseline, or back.
-    pub(super) fn against_usual(&mut self, cx: &Cx<'_>) -> Vec<PanelRequest> {
+    pub(super) fn against_baseline(&mut self, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         let refused = match cx.head {
             head if head.sweep.is_some() || head.comparison.is_some() => {
                 Some("this flame graph is a difference already")
             }
-            head if head.standing.is_none() && !self.usual => Some(words::NO_BASELINE),
+            head if head.standing.is_none() && !self.against_baseline => Some(words::NO_BASELINE),
             _ => None,
         };
         if let Some(why) = refused {
             return vec![PanelRequest::Say(why.to_string())];
         }
-        self.usual = !self.usual;
+        self.against_baseline = !self.against_baseline;
         vec![PanelRequest::Refresh]
     }
 

@@ -1,8 +1,8 @@
 use super::state::State;
 use super::words;
 use crate::tui::keys::Action as A;
-use crate::tui::panel::Cx;
 use crate::tui::panel::Panel as _;
+use crate::tui::panel::PanelContext;
 use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{head, text};
 use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
@@ -13,7 +13,7 @@ use crate::view::flame_tree::testing::flame_tree;
 use crate::view::query::Grouping;
 use crate::view::query::TaskFilter;
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use crate::view::watch::WindowState;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -27,14 +27,14 @@ const TREE: &str = "main;parse 100 main;work;inner' 250 main;work;k_sys_write;k_
 
 fn state(folded: &str, before: Option<&str>) -> State {
     let mut state = State::default();
-    state.show(Body::Flame(flame_tree(folded, before)));
+    state.show(PanelView::Flame(flame_tree(folded, before)));
     state
 }
 
-fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+fn with_context<T>(compared: bool, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
     let (theme, glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::True), Glyphs::UNICODE);
     let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
-    f(&Cx {
+    f(&PanelContext {
         theme: &theme,
         glyphs: &glyphs,
         keys: &crate::tui::keys::KeyTable::default(),
@@ -49,21 +49,24 @@ fn with_cx<T>(compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
 fn drawn(state: &State, width: u16, height: u16) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
-    with_cx(state.compared, |cx| state.draw(cx, area, &mut buf));
+    with_context(state.compared, |cx| state.draw(cx, area, &mut buf));
     text(&buf)
 }
 
 /// Runs `f` with a session that is compared with a baseline.
-fn with_held<T>(f: impl FnOnce(&Cx<'_>) -> T) -> T {
-    with_cx(true, |cx| {
-        let head = crate::view::snapshot::Head { standing: Some(WindowState::Usual), ..cx.head.clone() };
-        f(&Cx { head: &head, ..*cx })
+fn with_held<T>(f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
+    with_context(true, |cx| {
+        let head = crate::view::snapshot::ScreenHeader { standing: Some(WindowState::Usual), ..cx.head.clone() };
+        f(&PanelContext { head: &head, ..*cx })
     })
 }
 
 fn act(state: &mut State, actions: &[A]) -> Vec<PanelRequest> {
     let area = Rect::new(0, 0, 80, 12);
-    actions.iter().flat_map(|action| with_cx(false, |cx| state.act(*action, cx, area)).unwrap_or_default()).collect()
+    actions
+        .iter()
+        .flat_map(|action| with_context(false, |cx| state.act(*action, cx, area)).unwrap_or_default())
+        .collect()
 }
 
 #[test]
@@ -96,9 +99,9 @@ fn zoom_and_selection_survive_a_new_picture_by_name() {
     let mut state = state(TREE, None);
     act(&mut state, &[A::Down, A::Down, A::Enter, A::Down]);
     let selected = state.selected_name();
-    state.show(Body::Flame(flame_tree("aaa;b 500 main;parse 1 main;work;inner' 5 main;work;k_sys_write 9", None)));
+    state.show(PanelView::Flame(flame_tree("aaa;b 500 main;parse 1 main;work;inner' 5 main;work;k_sys_write 9", None)));
     assert_eq!((state.shown().0, state.selected_name()), (vec!["main".to_string(), "work".to_string()], selected));
-    state.show(Body::Flame(flame_tree("main;parse 10", None)));
+    state.show(PanelView::Flame(flame_tree("main;parse 10", None)));
     assert_eq!(state.shown().0, ["main"], "what is gone leaves its caller zoomed");
 }
 
@@ -131,7 +134,7 @@ fn a_path_given_by_another_screen_is_zoomed_into_before_and_after_the_picture_co
     let path = vec!["main".to_string(), "k_vfs_write".to_string()];
     let mut early = State::default();
     early.zoom_to(path.clone());
-    early.show(Body::Flame(flame_tree(TREE, None)));
+    early.show(PanelView::Flame(flame_tree(TREE, None)));
     let mut late = state(TREE, None);
     late.zoom_to(path);
     for state in [early, late] {
@@ -157,10 +160,10 @@ fn the_mouse_zooms_where_it_clicks_and_tells_where_it_hovers() {
     let area = Rect::new(0, 3, 80, 12);
     let mouse = |state: &mut State, kind, column, row| {
         let event = MouseEvent { kind, column, row, modifiers: ratatui::crossterm::event::KeyModifiers::NONE };
-        with_cx(false, |cx| state.mouse(event, cx, area));
+        with_context(false, |cx| state.mouse(event, cx, area));
     };
     mouse(&mut state, MouseEventKind::Moved, 40, 4);
-    assert!(with_cx(false, |cx| state.status(cx)).is_some_and(|text| text.starts_with("main")));
+    assert!(with_context(false, |cx| state.status(cx)).is_some_and(|text| text.starts_with("main")));
     mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 70, 5);
     assert_eq!(state.shown().0, ["main", "work"]);
     mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 10, 4);
@@ -189,7 +192,7 @@ proptest! {
         let actions = [A::Up, A::Down, A::Left, A::Right, A::Enter, A::Back, A::PageDown, A::HalfPageUp, A::Bottom, A::Top, A::Invert, A::SearchNext];
         state.search("a");
         for key in keys {
-            with_cx(true, |cx| state.act(actions[key], cx, area));
+            with_context(true, |cx| state.act(actions[key], cx, area));
             drawn(&state, width, height);
         }
     }
@@ -202,23 +205,23 @@ fn two_points_of_a_sweep_are_compared_per_operation() {
     use crate::view::sweep::fixture::{Machine, analysis};
     let points = analysis(Machine::Clock).points;
     let mut state = State::default();
-    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(
+    state.show(PanelView::Flame(crate::view::flame_tree::FlameTree::of_difference(
         difference(&points[0], &points[6], CostAxis::Cpu).expect("both have operations"),
     )));
     insta::assert_snapshot!("difference", drawn(&state, 100, 8));
     let mut said = Vec::new();
     for name in ["futex_wait", "fast_path_alone", "queued_spin_lock_slowpath", "main"] {
         state.zoom_to(vec![name.to_string()]);
-        said.push(with_cx(false, |cx| state.status(cx)).expect("it is selected"));
+        said.push(with_context(false, |cx| state.status(cx)).expect("it is selected"));
     }
     insta::assert_snapshot!("difference_status", said.join("\n"));
 }
 
-fn against_usual(ops: Option<u64>, tids: &[u32], counted: bool) -> State {
+fn against_baseline(ops: Option<u64>, tids: &[u32], counted: bool) -> State {
     let mut state = State::default();
-    with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
-    assert_eq!(state.request(), ViewRequest::Flame { by: Grouping::Plain, usual: true });
-    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(costlier(ops, tids, counted))));
+    with_held(|cx| state.act(A::AgainstBaseline, cx, Rect::new(0, 0, 80, 12)));
+    assert_eq!(state.request(), ViewRequest::Flame { by: Grouping::Plain, against_baseline: true });
+    state.show(PanelView::Flame(crate::view::flame_tree::FlameTree::of_difference(costlier(ops, tids, counted))));
     state
 }
 
@@ -234,54 +237,58 @@ fn said(state: &mut State, names: &[&str]) -> String {
 
 #[test]
 fn against_a_baseline_cells_tell_what_grew_and_what_is_gone_with_its_error() {
-    let mut state = against_usual(Some(10_000), &[], true);
+    let mut state = against_baseline(Some(10_000), &[], true);
     insta::assert_snapshot!("usual_110x7", drawn(&state, 110, 7));
     insta::assert_snapshot!("usual_60x6", drawn(&state, 60, 6));
     insta::assert_snapshot!("usual_status", said(&mut state, &["hash", "parse", "compress", "log_line", "main"]));
-    let mut state = against_usual(None, &[], true);
+    let mut state = against_baseline(None, &[], true);
     insta::assert_snapshot!("usual_shares", drawn(&state, 110, 4));
     insta::assert_snapshot!("usual_shares_status", said(&mut state, &["hash", "log_line"]));
 }
 
 #[test]
 fn of_some_threads_and_of_an_old_baseline_what_cannot_be_told_is_said() {
-    let mut some = against_usual(Some(10_000), &[41], true);
+    let mut some = against_baseline(Some(10_000), &[41], true);
     insta::assert_snapshot!(
         "usual_part",
         format!("{}\n{}", drawn(&some, 120, 4), said(&mut some, &["hash", "parse", "main"]))
     );
-    let mut old = against_usual(Some(10_000), &[], false);
+    let mut old = against_baseline(Some(10_000), &[], false);
     insta::assert_snapshot!("usual_old", format!("{}\n{}", drawn(&old, 140, 4), said(&mut old, &["hash"])));
 }
 
 #[test]
 fn the_key_is_offered_with_a_baseline_only_and_says_why_not_without() {
     let (mut state, area) = (state(TREE, None), Rect::new(0, 0, 100, 5));
-    let draw = |state: &State, cx: &Cx<'_>| {
+    let draw = |state: &State, cx: &PanelContext<'_>| {
         let mut buf = Buffer::empty(area);
         state.draw(cx, area, &mut buf);
         text(&buf)
     };
     assert!(with_held(|cx| draw(&state, cx)).contains("[b against baseline]"));
-    assert!(!with_cx(false, |cx| draw(&state, cx)).contains("against baseline"));
-    let wishes = act(&mut state, &[A::Usual]);
+    assert!(!with_context(false, |cx| draw(&state, cx)).contains("against baseline"));
+    let wishes = act(&mut state, &[A::AgainstBaseline]);
     assert_eq!(wishes, [PanelRequest::Say(words::NO_BASELINE.to_string())]);
-    assert_eq!(state.request(), ViewRequest::Flame { by: Grouping::Plain, usual: false });
-    let on = with_held(|cx| state.act(A::Usual, cx, area)).unwrap_or_default();
+    assert_eq!(state.request(), ViewRequest::Flame { by: Grouping::Plain, against_baseline: false });
+    let on = with_held(|cx| state.act(A::AgainstBaseline, cx, area)).unwrap_or_default();
     assert_eq!(
         (on, state.request()),
-        (vec![PanelRequest::Refresh], ViewRequest::Flame { by: Grouping::Plain, usual: true })
+        (vec![PanelRequest::Refresh], ViewRequest::Flame { by: Grouping::Plain, against_baseline: true })
     );
     assert!(matches!(act(&mut state, &[A::Who]).as_slice(), [PanelRequest::Say(_)]), "a baseline knows no threads");
-    assert_eq!(act(&mut state, &[A::Usual]), [PanelRequest::Refresh], "back, even where the baseline is gone");
+    assert_eq!(
+        act(&mut state, &[A::AgainstBaseline]),
+        [PanelRequest::Refresh],
+        "back, even where the baseline is gone"
+    );
 }
 
 #[test]
 fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom_stays() {
     let mut state = state("[app_41];main;serve;hash 60 [app_41];main;serve;parse 40", None);
     state.zoom_to(vec!["serve".to_string()]);
-    with_held(|cx| state.act(A::Usual, cx, Rect::new(0, 0, 80, 12)));
-    state.show(Body::Flame(crate::view::flame_tree::FlameTree::of_difference(costlier(Some(10_000), &[], true))));
+    with_held(|cx| state.act(A::AgainstBaseline, cx, Rect::new(0, 0, 80, 12)));
+    state.show(PanelView::Flame(crate::view::flame_tree::FlameTree::of_difference(costlier(Some(10_000), &[], true))));
     assert_eq!(state.shown().0, ["main", "serve"], "a heading in between does not matter");
     state.search("log_line");
     assert!(state.found.share.is_some_and(|share| share > 0.01), "what is gone is found");
@@ -294,6 +301,6 @@ fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom
     };
     with_held(|cx| state.mouse(click, cx, area));
     assert_eq!(state.shown().0, ["main"]);
-    state.show(Body::Flame(flame_tree("[app_41];main;serve;hash 60", None)));
+    state.show(PanelView::Flame(flame_tree("[app_41];main;serve;hash 60", None)));
     assert_eq!(state.shown().0, ["[app_41]", "main"]);
 }

@@ -6,9 +6,9 @@ use super::sections;
 use super::state::{State, mark};
 use super::words::{self, percent, points};
 use crate::tui::keys::Action;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
-use crate::tui::widgets::{Pen, bar, put};
+use crate::tui::widgets::{WidgetContext, bar, put};
 use crate::view::GroupBy;
 use crate::view::escape::visible;
 use crate::view::fit::{end, width};
@@ -36,25 +36,25 @@ pub(super) enum Field {
 }
 
 /// Draws the screen.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let areas = Areas::of(area, state);
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     match &state.view {
-        None => message("waiting for the first window", pen, area, buf),
-        Some(view) if view.rows.is_empty() => message(&nothing(view), pen, area, buf),
+        None => message("waiting for the first window", context, area, buf),
+        Some(view) if view.rows.is_empty() => message(&nothing(view), context, area, buf),
         Some(view) => {
             if !areas.table.is_empty() {
-                table(state, view, pen, areas.table, buf);
+                table(state, view, context, areas.table, buf);
                 footer(state, view, cx, areas.footer, buf);
             }
-            rule(areas.rule, pen, buf);
+            rule(areas.rule, context, buf);
             sections::draw(state, view, cx, &areas, buf);
         }
     }
 }
 
-fn message(text: &str, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
-    put(buf, area, (area.x + 1, area.y), text, pen.theme.dim);
+fn message(text: &str, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
+    put(buf, area, (area.x + 1, area.y), text, context.theme.dim);
 }
 
 /// Explains why there are no rows.
@@ -71,10 +71,10 @@ fn nothing(view: &FunctionsView) -> String {
     }
 }
 
-fn rule(area: Rect, pen: Pen<'_>, buf: &mut Buffer) {
-    let symbol = if area.width == 1 { pen.glyphs.bar } else { pen.glyphs.rule };
+fn rule(area: Rect, context: WidgetContext<'_>, buf: &mut Buffer) {
+    let symbol = if area.width == 1 { context.glyphs.bar } else { context.glyphs.rule };
     for place in area.positions() {
-        put(buf, area, (place.x, place.y), symbol, pen.theme.dim);
+        put(buf, area, (place.x, place.y), symbol, context.theme.dim);
     }
 }
 
@@ -143,34 +143,34 @@ pub(super) fn frame<'a>(
     }
 }
 
-fn table(state: &State, view: &FunctionsView, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn table(state: &State, view: &FunctionsView, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     let mut fields = columns(state, view);
     if let Some((_, column)) = fields.iter_mut().find(|(field, _)| *field == Field::Error) {
-        column.title = pen.glyphs.plus_minus;
+        column.title = context.glyphs.plus_minus;
     }
     let columns: Vec<Column<'_>> = fields.iter().map(|(_, column)| *column).collect();
     let page = usize::from(area.height.saturating_sub(1));
     let shown = frame(state, &fields, &columns, page);
     let value = |row: usize, column: usize| match state.rows.get(view, row) {
-        Some(row) => cell(state, view, row, fields[column].0, pen),
+        Some(row) => cell(state, view, row, fields[column].0, context),
         None => Cell::new("", Style::new()),
     };
-    shown.draw(value, pen, area, buf);
+    shown.draw(value, context, area, buf);
     if state.rows.len() == 0 {
         let text = format!("no name holds '{}'", visible(&state.rows.needle));
         let text = if state.rows.filters() { text } else { "none of its functions in this time".to_string() };
-        put(buf, area, (area.x + 1, area.y + 1), &text, pen.theme.dim);
+        put(buf, area, (area.x + 1, area.y + 1), &text, context.theme.dim);
     }
 }
 
-fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, pen: Pen<'_>) -> Cell<'a> {
-    let theme = pen.theme;
+fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, context: WidgetContext<'_>) -> Cell<'a> {
+    let theme = context.theme;
     match field {
         Field::Own => Cell::new(percent(row.self_share), theme.text),
-        Field::Bar => Cell::new(bar::filled(row.self_share, BAR, pen.glyphs), theme.accent),
+        Field::Bar => Cell::new(bar::filled(row.self_share, BAR, context.glyphs), theme.accent),
         Field::Error => Cell::new(words::error(row.self_error), theme.dim),
         Field::Total => Cell::new(percent(row.total_share), theme.text),
-        Field::Change => change(state, row, pen),
+        Field::Change => change(state, row, context),
         Field::Samples if view.off_cpu => {
             Cell::new(number::seconds(row.total_weight as f64 / 1e9).joined(), theme.text)
         }
@@ -185,21 +185,21 @@ fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, pen
 }
 
 /// A change that chance may explain is marked as none; the cell still shows its size.
-fn change<'a>(state: &State, row: &Row, pen: Pen<'_>) -> Cell<'a> {
-    let Some(change) = row.change else { return Cell::new("-", pen.theme.missing) };
+fn change<'a>(state: &State, row: &Row, context: WidgetContext<'_>) -> Cell<'a> {
+    let Some(change) = row.change else { return Cell::new("-", context.theme.missing) };
     let (difference, error) = match state.rows.sort {
         Sort::Total => (row.total_share - change.total_before, change.total_error),
         _ => (row.self_share - change.self_before, change.self_error),
     };
     if !is_real(difference, error) {
-        return Cell::new(format!("= {}", points(difference)), pen.theme.dim);
+        return Cell::new(format!("= {}", points(difference)), context.theme.dim);
     }
-    let style = if difference > 0.0 { pen.theme.warn } else { pen.theme.accent };
+    let style = if difference > 0.0 { context.theme.warn } else { context.theme.accent };
     Cell::new(points(difference), style)
 }
 
 /// Draws the description of the rows, and the keys.
-fn footer(state: &State, view: &FunctionsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn footer(state: &State, view: &FunctionsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let what = what(state, view, cx);
     let room = usize::from(area.width.saturating_sub(2));
     let y = area.y;
@@ -212,7 +212,7 @@ fn footer(state: &State, view: &FunctionsView, cx: &Cx<'_>, area: Rect, buf: &mu
     cx.hints(&keys, width(&what) + 3, area, buf);
 }
 
-fn what(state: &State, view: &FunctionsView, cx: &Cx<'_>) -> String {
+fn what(state: &State, view: &FunctionsView, cx: &PanelContext<'_>) -> String {
     let (one, more) = match view.by {
         GroupBy::Function => ("function", "functions"),
         GroupBy::Module => ("module", "modules"),

@@ -5,9 +5,9 @@ use super::rows::Sort;
 use super::state::State;
 use super::{draw, input, status, words};
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
@@ -17,8 +17,8 @@ impl Panel for State {
         ViewRequest::Functions { by: self.by, detail: self.rows.wanted(self.view.as_ref()) }
     }
 
-    fn show(&mut self, body: Body) {
-        let Body::Functions(view) = body else { return };
+    fn show(&mut self, body: PanelView) {
+        let PanelView::Functions(view) = body else { return };
         // A view requested before the grouping changed is outdated.
         if view.by != self.by {
             return;
@@ -39,11 +39,11 @@ impl Panel for State {
         self.view = Some(view);
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let areas = Areas::of(area, self);
         self.page = areas.page();
         if self.pane.focus {
@@ -56,7 +56,7 @@ impl Panel for State {
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         input::mouse(self, event, area)
     }
 
@@ -73,7 +73,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+    fn status(&self, cx: &PanelContext<'_>) -> Option<String> {
         let view = self.view.as_ref()?;
         match self.item().filter(|_| self.pane.focus) {
             Some((detail, item)) => Some(status::item(view, detail, self.pane.section, item)),

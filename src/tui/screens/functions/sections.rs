@@ -6,9 +6,9 @@ use super::rows;
 use super::state::{State, mark};
 use super::words::{self, percent};
 use crate::tui::keys::Action;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
-use crate::tui::widgets::{Pen, put};
+use crate::tui::widgets::{WidgetContext, put};
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::fit::{function_name, middle, width, wrap};
@@ -21,24 +21,24 @@ use ratatui::layout::Rect;
 const INDENT: usize = 2;
 
 /// Draws the detail into its areas.
-pub(super) fn draw(state: &State, view: &FunctionsView, cx: &Cx<'_>, areas: &Areas, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, view: &FunctionsView, cx: &PanelContext<'_>, areas: &Areas, buf: &mut Buffer) {
     if areas.pane.is_empty() {
         return;
     }
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     let Some(detail) = &view.detail else {
-        put(buf, areas.pane, (areas.pane.x + 1, areas.pane.y), "looking ...", pen.theme.dim);
+        put(buf, areas.pane, (areas.pane.x + 1, areas.pane.y), "looking ...", context.theme.dim);
         return;
     };
-    head(state, view, detail, pen, areas.head, buf);
+    head(state, view, detail, context, areas.head, buf);
     match lack(state.pane.section, detail) {
         Some(text) => {
             let inside = Rect { x: areas.lines.x + 1, width: areas.lines.width.saturating_sub(2), ..areas.lines };
             for (text, y) in wrap(text, usize::from(inside.width)).iter().zip(inside.top()..inside.bottom()) {
-                put(buf, inside, (inside.x, y), text, pen.theme.dim);
+                put(buf, inside, (inside.x, y), text, context.theme.dim);
             }
         }
-        None => list(state, view, detail, pen, areas, buf),
+        None => list(state, view, detail, context, areas, buf),
     }
     cx.hints(&keys(state), 0, areas.hints, buf);
 }
@@ -58,29 +58,36 @@ fn keys(state: &State) -> Vec<(Action, &'static str)> {
 }
 
 /// Draws the function, its shares and the sections.
-fn head(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn head(
+    state: &State,
+    view: &FunctionsView,
+    detail: &Detail,
+    context: WidgetContext<'_>,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let room = usize::from(area.width.saturating_sub(2));
-    let style = if state.pane.focus { pen.theme.accent } else { pen.theme.heading };
-    let module = middle(&visible(file_name(&detail.module)), room / 3, pen.glyphs.ellipsis);
+    let style = if state.pane.focus { context.theme.accent } else { context.theme.heading };
+    let module = middle(&visible(file_name(&detail.module)), room / 3, context.glyphs.ellipsis);
     let left = room.saturating_sub(width(&module) + 2);
-    let title = function_name(&visible(&detail.name), left, pen.glyphs.ellipsis);
+    let title = function_name(&visible(&detail.name), left, context.glyphs.ellipsis);
     put(buf, area, (area.x + 1, area.y), &title, style);
     let right = area.right().saturating_sub(width(&module) as u16 + 1);
-    put(buf, area, (right, area.y), &module, pen.theme.dim);
-    put(buf, area, (area.x + 1, area.y + 1), &shares(view, detail, pen), pen.theme.dim);
+    put(buf, area, (right, area.y), &module, context.theme.dim);
+    put(buf, area, (area.x + 1, area.y + 1), &shares(view, detail, context), context.theme.dim);
     for (section, x) in tabs(detail, area) {
         let open = section == state.pane.section;
-        let style = if open { pen.theme.tab_open } else { pen.theme.dim };
+        let style = if open { context.theme.tab_open } else { context.theme.dim };
         put(buf, area, (x, area.y + 2), &tab(section, detail), style);
     }
 }
 
-fn shares(view: &FunctionsView, detail: &Detail, pen: Pen<'_>) -> String {
+fn shares(view: &FunctionsView, detail: &Detail, context: WidgetContext<'_>) -> String {
     let Some(row) = detail.row.as_ref().filter(|row| row.total_samples > 0) else {
         return "no samples in this time".to_string();
     };
     let samples = words::samples(row.total_samples, view.off_cpu);
-    let dot = pen.glyphs.dot;
+    let dot = context.glyphs.dot;
     format!("self {} {dot} total {} {dot} {samples} = 100%", percent(row.self_share), percent(row.total_share))
 }
 
@@ -160,7 +167,14 @@ pub(super) fn frame<'a>(state: &State, items: &[Item], columns: &'a [Column<'a>]
     }
 }
 
-fn list(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, areas: &Areas, buf: &mut Buffer) {
+fn list(
+    state: &State,
+    view: &FunctionsView,
+    detail: &Detail,
+    context: WidgetContext<'_>,
+    areas: &Areas,
+    buf: &mut Buffer,
+) {
     let (section, area) = (state.pane.section, areas.lines);
     let (items, columns) = (state.pane.items(detail), columns(section, view.off_cpu));
     let placed = places(&columns, area.width.saturating_sub(2));
@@ -170,11 +184,11 @@ fn list(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, area
         let item = items[row];
         let found = rows::fits(words::name_of(detail, section, item), &state.rows.needle);
         match section.tree(detail) {
-            Some(tree) => branch(tree, section, item, (column, room(column)), found, view.off_cpu, pen),
-            None => place(detail, section, item, column, (found, view.off_cpu), pen),
+            Some(tree) => branch(tree, section, item, (column, room(column)), found, view.off_cpu, context),
+            None => place(detail, section, item, column, (found, view.off_cpu), context),
         }
     };
-    frame(state, &items, &columns, areas.detail_page()).draw(cell, pen, area, buf);
+    frame(state, &items, &columns, areas.detail_page()).draw(cell, context, area, buf);
     let left_out = match (section, section.tree(detail)) {
         (_, Some(tree)) => tree.left_out,
         (Section::Lines, None) => detail.lines_left_out,
@@ -183,7 +197,7 @@ fn list(state: &State, view: &FunctionsView, detail: &Detail, pen: Pen<'_>, area
     let shown = items.len() as u16;
     if left_out > 0 && shown + 1 < area.height {
         let text = format!("{} smaller ones left out", number::count(left_out as u64));
-        put(buf, area, (area.x + 1, area.y + 1 + shown), &text, pen.theme.dim);
+        put(buf, area, (area.x + 1, area.y + 1 + shown), &text, context.theme.dim);
     }
 }
 
@@ -194,16 +208,16 @@ fn branch<'a>(
     (column, room): (usize, usize),
     found: bool,
     off_cpu: bool,
-    pen: Pen<'_>,
+    context: WidgetContext<'_>,
 ) -> Cell<'a> {
-    let theme = pen.theme;
+    let theme = context.theme;
     let Some(entry) = tree.entries.get(item.index) else { return Cell::new("", theme.text) };
     match column {
         0 => Cell::new(percent(entry.share), theme.text),
         1 => Cell::new(many(entry.weight, entry.samples, off_cpu), theme.dim),
         2 => Cell::new(mark(entry.kind, entry.inlined), theme.dim),
         3 => {
-            let goes_on = if section == Section::Callers { pen.glyphs.left } else { pen.glyphs.right };
+            let goes_on = if section == Section::Callers { context.glyphs.left } else { context.glyphs.right };
             let fold = match item.open {
                 Some(false) => "+",
                 _ if item.goes_on => goes_on,
@@ -211,7 +225,7 @@ fn branch<'a>(
                 None => " ",
             };
             let indent = (usize::from(item.forks) * INDENT).min(room / 2);
-            let name = function_name(&visible(&entry.name), room.saturating_sub(indent + 2), pen.glyphs.ellipsis);
+            let name = function_name(&visible(&entry.name), room.saturating_sub(indent + 2), context.glyphs.ellipsis);
             let style = match entry.kind {
                 _ if found => theme.found,
                 CodeKind::Heading => theme.dim,
@@ -235,9 +249,9 @@ fn place<'a>(
     item: Item,
     column: usize,
     (found, off_cpu): (bool, bool),
-    pen: Pen<'_>,
+    context: WidgetContext<'_>,
 ) -> Cell<'a> {
-    let theme = pen.theme;
+    let theme = context.theme;
     let style = if found { theme.found } else { theme.text };
     let missing = || Cell::new("", theme.text);
     if section == Section::Lines {

@@ -2,13 +2,13 @@
 
 use super::pane::{Item, Section};
 use super::words::{self, amount, percent, points};
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::functions::{Detail, FunctionsView, Row, is_real};
 
 /// A row of the table.
-pub(super) fn row(view: &FunctionsView, row: &Row, cx: &Cx<'_>) -> String {
+pub(super) fn row(view: &FunctionsView, row: &Row, cx: &PanelContext<'_>) -> String {
     let mut parts = vec![name(&row.name, &row.module)];
     parts.extend(kind(row.kind, row.inlined, &row.module));
     let error = |error: Option<f64>| {
@@ -26,7 +26,7 @@ pub(super) fn row(view: &FunctionsView, row: &Row, cx: &Cx<'_>) -> String {
 }
 
 /// The change, or why it is unknown.
-fn change(row: &Row, cx: &Cx<'_>) -> String {
+fn change(row: &Row, cx: &PanelContext<'_>) -> String {
     let Some(change) = row.change else {
         return "change -: nothing to compare with (threads of another run, or no samples then)".to_string();
     };

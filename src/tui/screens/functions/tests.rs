@@ -8,8 +8,8 @@ use crate::model::profile::Profile;
 use crate::model::{Scope, TaskState};
 use crate::tui::keys::Action;
 use crate::tui::keys::KeyTable;
-use crate::tui::panel::Cx;
 use crate::tui::panel::Panel as _;
+use crate::tui::panel::PanelContext;
 use crate::tui::panel::PanelRequest;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
@@ -18,7 +18,7 @@ use crate::view::Axis;
 use crate::view::GroupBy;
 use crate::view::query::ViewRequest;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
-use crate::view::snapshot::{Head, snapshot_of_profile};
+use crate::view::snapshot::{ScreenHeader, snapshot_of_profile};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
@@ -65,7 +65,7 @@ struct Stage {
     profile: Profile,
     theme: Theme,
     glyphs: Glyphs,
-    head: Head,
+    head: ScreenHeader,
     time: Time,
     axis: Axis,
     selector: TimeSelector,
@@ -113,11 +113,11 @@ impl Stage {
         self.panel.show(snapshot_of_profile(&self.profile, None, None, bounds, false, query).body.unwrap());
     }
 
-    fn with<T>(&mut self, f: impl FnOnce(&mut State, &Cx<'_>) -> T) -> T {
+    fn with<T>(&mut self, f: impl FnOnce(&mut State, &PanelContext<'_>) -> T) -> T {
         let (theme, glyphs, head, time, filter) =
             (&self.theme, &self.glyphs, &self.head, &self.time, &TaskFilter::default());
         let keys = &KeyTable::default();
-        let cx = Cx { theme, glyphs, keys, head, time, filter, axis: self.axis, compared: false };
+        let cx = PanelContext { theme, glyphs, keys, head, time, filter, axis: self.axis, compared: false };
         f(&mut self.panel, &cx)
     }
 

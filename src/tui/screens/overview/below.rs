@@ -5,13 +5,13 @@ use super::tiles::changed;
 use super::words;
 use crate::model::{MetricId, Unit};
 use crate::tui::finding;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::Axis;
 use crate::view::escape::visible;
 use crate::view::findings::FindingView;
 use crate::view::fit::{end, function_name, width};
 use crate::view::number::{count, percent, seconds};
-use crate::view::overview::{Hot, Overview};
+use crate::view::overview::{HotFunction, Overview};
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
@@ -30,7 +30,7 @@ pub(super) fn wanted(view: &Overview) -> u16 {
 }
 
 /// Lays out functions and findings.
-pub(super) fn below(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
+pub(super) fn below(view: &Overview, cx: &PanelContext<'_>, area: Rect, page: &mut Page) {
     if area.width >= SIDE_BY_SIDE {
         let left = area.width * 9 / 20;
         let right = Rect { x: area.x + left + GAP, width: area.width - left - GAP, ..area };
@@ -47,7 +47,7 @@ fn wanted_by_findings(view: &Overview) -> u16 {
     (view.findings.found.len() * 2 + 1).clamp(2, 16) as u16
 }
 
-fn functions(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
+fn functions(view: &Overview, cx: &PanelContext<'_>, area: Rect, page: &mut Page) {
     let mut rows = Rows::new(area);
     let what = match cx.axis {
         Axis::OffCpu => "waiting most, by blocked time",
@@ -73,7 +73,7 @@ fn functions(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
 }
 
 /// Why there are no functions: an idle target and an unsampled one differ.
-fn nothing_ran(view: &Overview, cx: &Cx<'_>) -> Vec<String> {
+fn nothing_ran(view: &Overview, cx: &PanelContext<'_>) -> Vec<String> {
     if view.samples > 0 {
         return vec!["no sample has a function of its own".to_string()];
     }
@@ -87,7 +87,7 @@ fn nothing_ran(view: &Overview, cx: &Cx<'_>) -> Vec<String> {
     lines
 }
 
-fn function(hot: &Hot, compared: bool, cx: &Cx<'_>, room: usize) -> Line<'static> {
+fn function(hot: &HotFunction, compared: bool, cx: &PanelContext<'_>, room: usize) -> Line<'static> {
     let share = format!("{:>SHARE$}", percent(hot.share).joined());
     let mut spans = vec![Span::styled(share, cx.theme.text)];
     let mut used = SHARE + 1;
@@ -103,7 +103,7 @@ fn function(hot: &Hot, compared: bool, cx: &Cx<'_>, room: usize) -> Line<'static
     Line::from(spans)
 }
 
-fn findings(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
+fn findings(view: &Overview, cx: &PanelContext<'_>, area: Rect, page: &mut Page) {
     let mut rows = Rows::new(area);
     let found = &view.findings.found;
     let heading = end(&heading(view, cx), usize::from(area.width), cx.glyphs.ellipsis);
@@ -122,7 +122,7 @@ fn findings(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
     }
 }
 
-fn heading(view: &Overview, cx: &Cx<'_>) -> String {
+fn heading(view: &Overview, cx: &PanelContext<'_>) -> String {
     let findings = &view.findings;
     let found = match findings.found.len() {
         0 => "nothing found".to_string(),
@@ -133,7 +133,7 @@ fn heading(view: &Overview, cx: &Cx<'_>) -> String {
     format!("{found} {dot} {clear} clear, {undecided} undecided")
 }
 
-fn line(finding: &FindingView, cx: &Cx<'_>, room: usize) -> Line<'static> {
+fn line(finding: &FindingView, cx: &PanelContext<'_>, room: usize) -> Line<'static> {
     let right = format!("{}  {}", finding::share(finding), finding::confidence(finding.confidence));
     let room = room.saturating_sub(2 + width(&right) + 2);
     let title = end(&visible(finding.title), room, cx.glyphs.ellipsis);

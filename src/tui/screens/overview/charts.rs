@@ -1,9 +1,9 @@
 //! The history of the most informative factors as charts with axes, if the screen is high enough.
 //! A missing factor has no chart.
 
-use super::page::{Drawn, Item, Page};
+use super::page::{Drawing, Item, Page};
 use crate::model::MetricId;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::overview::Overview;
 use ratatui::layout::Rect;
 
@@ -28,7 +28,7 @@ const ORDER: [MetricId; 9] = [
 ];
 
 /// Lays the charts out side by side.
-pub(super) fn charts(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) {
+pub(super) fn charts(view: &Overview, cx: &PanelContext<'_>, area: Rect, page: &mut Page) {
     let _ = cx;
     if area.height < LOWEST {
         return;
@@ -40,6 +40,6 @@ pub(super) fn charts(view: &Overview, cx: &Cx<'_>, area: Rect, page: &mut Page) 
     let wide = (area.width + GAP) / count - GAP.min((area.width + GAP) / count);
     for (at, id) in names.iter().enumerate() {
         let at = Rect { x: area.x + (wide + GAP) * at as u16, width: wide, ..area };
-        page.push(at, Some(Item::Tile(**id)), Drawn::Chart(**id));
+        page.push(at, Some(Item::Tile(**id)), Drawing::Chart(**id));
     }
 }

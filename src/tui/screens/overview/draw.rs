@@ -1,55 +1,55 @@
 //! Draws a page onto the screen.
 
-use super::page::{Drawn, Item, Page, Piece};
+use super::page::{Drawing, Item, Page, PageElement};
 use super::split::mark;
 use super::words;
 use crate::model::MetricId;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::widgets::bar::{Part, stacked};
 use crate::tui::widgets::chart::{Chart, Origin, Series};
 use crate::tui::widgets::sparkline::{sparkline, squeezed};
-use crate::tui::widgets::{Pen, put};
+use crate::tui::widgets::{WidgetContext, put};
 use crate::view::overview::{Factor, Overview};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Draws the screen before the first snapshot.
-pub(super) fn waiting(cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn waiting(cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     if area.height > 0 {
         buf.set_stringn(area.x, area.y, " waiting for the first window", usize::from(area.width), cx.theme.dim);
     }
 }
 
 /// Draws the page and highlights the selected item.
-pub(super) fn draw(page: &Page, view: &Overview, selected: Option<&Item>, cx: &Cx<'_>, buf: &mut Buffer) {
+pub(super) fn draw(page: &Page, view: &Overview, selected: Option<&Item>, cx: &PanelContext<'_>, buf: &mut Buffer) {
     for piece in &page.pieces {
         let at = piece.at.intersection(buf.area);
         if at.area() > 0 {
             draw_piece(piece, at, view, cx, buf);
             if piece.item.is_some() && piece.item.as_ref() == selected {
                 // A chart is highlighted by its name: a coloured area would hide the curve.
-                let height = if matches!(piece.drawn, Drawn::Chart(_)) { 1 } else { at.height };
+                let height = if matches!(piece.drawn, Drawing::Chart(_)) { 1 } else { at.height };
                 buf.set_style(Rect { height, ..at }, cx.theme.selected);
             }
         }
     }
 }
 
-fn draw_piece(piece: &Piece, at: Rect, view: &Overview, cx: &Cx<'_>, buf: &mut Buffer) {
+fn draw_piece(piece: &PageElement, at: Rect, view: &Overview, cx: &PanelContext<'_>, buf: &mut Buffer) {
     match &piece.drawn {
-        Drawn::Text(line) => _ = buf.set_line(at.x, at.y, line, at.width),
-        Drawn::Rule => {
+        Drawing::Text(line) => _ = buf.set_line(at.x, at.y, line, at.width),
+        Drawing::Rule => {
             for x in at.left()..at.right() {
                 buf.set_stringn(x, at.y, cx.glyphs.rule, 1, cx.theme.dim);
             }
         }
-        Drawn::Bar => bar(view, at, cx, buf),
-        Drawn::Curve(id) => {
+        Drawing::Bar => bar(view, at, cx, buf),
+        Drawing::Curve(id) => {
             if let Some(factor) = view.factor(*id) {
                 curve(factor, at, cx, buf);
             }
         }
-        Drawn::Chart(id) => {
+        Drawing::Chart(id) => {
             if let Some(factor) = view.factor(*id) {
                 chart(factor, view, at, cx, buf);
             }
@@ -58,7 +58,7 @@ fn draw_piece(piece: &Piece, at: Rect, view: &Overview, cx: &Cx<'_>, buf: &mut B
 }
 
 /// Draws the parts one after another, each with its own fill.
-fn bar(view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
+fn bar(view: &Overview, at: Rect, cx: &PanelContext<'_>, buf: &mut Buffer) {
     let parts = &view.split.parts;
     if let Some(why) = parts.iter().find_map(|part| part.value.why()) {
         let text = format!("{} {}", words::DASH, why.text());
@@ -69,23 +69,23 @@ fn bar(view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
         share: part.value.value().copied().unwrap_or(0.0),
         style: mark(at, cx).1,
     };
-    stacked(&parts.iter().enumerate().map(known).collect::<Vec<_>>(), pen(cx), at, buf);
+    stacked(&parts.iter().enumerate().map(known).collect::<Vec<_>>(), context(cx), at, buf);
 }
 
-fn pen<'a>(cx: &Cx<'a>) -> Pen<'a> {
-    Pen { theme: cx.theme, glyphs: cx.glyphs }
+fn context<'a>(cx: &PanelContext<'a>) -> WidgetContext<'a> {
+    WidgetContext { theme: cx.theme, glyphs: cx.glyphs }
 }
 
 /// Draws the history in one row, starting at the left where the value starts.
-fn curve(factor: &Factor, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
+fn curve(factor: &Factor, at: Rect, cx: &PanelContext<'_>, buf: &mut Buffer) {
     let values: Vec<_> = factor.history.iter().map(|(_, value)| *value).collect();
     let values = squeezed(&values, usize::from(at.width));
     let at = Rect { width: at.width.min(values.len() as u16), ..at };
-    sparkline(&values, None, cx.theme.accent, pen(cx), at, buf);
+    sparkline(&values, None, cx.theme.accent, context(cx), at, buf);
 }
 
 /// Draws the name and value, and below them the history with axes.
-fn chart(factor: &Factor, view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buffer) {
+fn chart(factor: &Factor, view: &Overview, at: Rect, cx: &PanelContext<'_>, buf: &mut Buffer) {
     let reference = (factor.id == MetricId::CpuUtilisation && view.cpus > 0).then_some(view.cpus);
     let of = reference.map(|cpus| format!(" of {cpus}")).unwrap_or_default();
     let x = put(buf, at, (at.x, at.y), factor.label, cx.theme.dim);
@@ -102,5 +102,5 @@ fn chart(factor: &Factor, view: &Overview, at: Rect, cx: &Cx<'_>, buf: &mut Buff
         mark: cx.time.mark,
     };
     let below = Rect { y: at.y.saturating_add(1), height: at.height.saturating_sub(1), ..at };
-    chart.draw(pen(cx), below, buf);
+    chart.draw(context(cx), below, buf);
 }

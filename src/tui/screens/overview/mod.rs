@@ -11,12 +11,12 @@ mod words;
 
 use crate::tui::finding;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::view::escape::visible;
 use crate::view::number::percent;
-use crate::view::overview::{Hot, Overview as View};
+use crate::view::overview::{HotFunction, Overview as View};
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use page::{Item, Page, Step};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
@@ -36,7 +36,7 @@ impl State {
         self.view.as_ref().map(|view| view.findings.found.len())
     }
 
-    fn page(&self, cx: &Cx<'_>, area: Rect) -> Page {
+    fn page(&self, cx: &PanelContext<'_>, area: Rect) -> Page {
         self.view.as_ref().map_or_else(Page::default, |view| page::page(view, cx, area))
     }
 
@@ -47,22 +47,22 @@ impl State {
         Vec::new()
     }
 
-    fn step(&mut self, step: Step, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn step(&mut self, step: Step, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let next = self.page(cx, area).step(self.selected.as_ref(), step);
         self.select(next)
     }
 
-    fn edge(&mut self, last: bool, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn edge(&mut self, last: bool, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let edge = self.page(cx, area).edge(last);
         self.select(edge)
     }
 
-    fn hot(&self, name: &str, module: &str) -> Option<&Hot> {
+    fn hot(&self, name: &str, module: &str) -> Option<&HotFunction> {
         self.view.as_ref()?.hot.iter().find(|hot| hot.name == name && hot.module == module)
     }
 
     /// Opens the selected item; without a selection, the first finding.
-    fn enter(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
+    fn enter(&self, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         let Some(view) = &self.view else { return Vec::new() };
         match &self.selected {
             Some(Item::Function(name, module)) => vec![PanelRequest::Detail(name.clone(), module.clone())],
@@ -83,20 +83,20 @@ impl Panel for State {
         ViewRequest::Overview
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Overview(view) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Overview(view) = body {
             self.view = Some(view);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         match &self.view {
             Some(view) => draw::draw(&self.page(cx, area), view, self.selected.as_ref(), cx, buf),
             None => draw::waiting(cx, area, buf),
         }
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         Some(match action {
             Action::Up => self.step(Step::Up, cx, area),
             Action::Down => self.step(Step::Down, cx, area),
@@ -110,7 +110,7 @@ impl Panel for State {
         })
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let at = self.page(cx, area).at(Position::new(event.column, event.row)).cloned();
         match event.kind {
             // A second click on the same item opens it.
@@ -124,7 +124,7 @@ impl Panel for State {
 
     fn search(&mut self, _text: &str) {}
 
-    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+    fn status(&self, cx: &PanelContext<'_>) -> Option<String> {
         let view = self.view.as_ref()?;
         match self.selected.as_ref()? {
             Item::Tile(id) => view.factor(*id).map(|factor| words::in_full(factor, "")),

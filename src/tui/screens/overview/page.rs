@@ -3,7 +3,7 @@
 
 use super::{below, charts, rates, split, tiles};
 use crate::model::MetricId;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::overview::Overview;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
@@ -25,7 +25,7 @@ pub(super) enum Item {
 
 /// The kind of drawing.
 #[derive(Debug, Clone)]
-pub(super) enum Drawn {
+pub(super) enum Drawing {
     /// Text.
     Text(Line<'static>),
     /// The history of the named factor, one row high.
@@ -40,16 +40,16 @@ pub(super) enum Drawn {
 
 /// A drawing and its position.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct PageElement {
     pub at: Rect,
     pub item: Option<Item>,
-    pub drawn: Drawn,
+    pub drawn: Drawing,
 }
 
 /// The whole page.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Page {
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<PageElement>,
 }
 
 /// A movement of the selection.
@@ -62,14 +62,14 @@ pub(super) enum Step {
 }
 
 impl Page {
-    pub fn push(&mut self, at: Rect, item: Option<Item>, drawn: Drawn) {
+    pub fn push(&mut self, at: Rect, item: Option<Item>, drawn: Drawing) {
         if at.area() > 0 {
-            self.pieces.push(Piece { at, item, drawn });
+            self.pieces.push(PageElement { at, item, drawn });
         }
     }
 
     pub fn text(&mut self, at: Rect, item: Option<Item>, text: impl Into<Line<'static>>) {
-        self.push(at, item, Drawn::Text(text.into()));
+        self.push(at, item, Drawing::Text(text.into()));
     }
 
     /// The item at a position.
@@ -151,7 +151,7 @@ const BELOW: u16 = 4;
 const CHARTED: u16 = 30;
 
 /// Lays out the page of a view.
-pub(super) fn page(view: &Overview, cx: &Cx<'_>, area: Rect) -> Page {
+pub(super) fn page(view: &Overview, cx: &PanelContext<'_>, area: Rect) -> Page {
     let mut page = Page::default();
     // An empty column as a margin, if there is room.
     let margin = u16::from(area.width > 50);
@@ -181,7 +181,7 @@ pub(super) fn page(view: &Overview, cx: &Cx<'_>, area: Rect) -> Page {
 
 fn rule(rows: &mut Rows, page: &mut Page) {
     let at = rows.take(1);
-    page.push(at, None, Drawn::Rule);
+    page.push(at, None, Drawing::Rule);
 }
 
 #[cfg(test)]

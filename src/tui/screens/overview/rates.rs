@@ -5,7 +5,7 @@ use super::page::{Item, Page, Rows};
 use super::tiles::changed;
 use super::words;
 use crate::model::MetricId;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::fit::width;
 use crate::view::overview::{Factor, Overview, RateGroup};
 use ratatui::layout::Rect;
@@ -31,7 +31,7 @@ pub(super) fn shown(view: &Overview, hidden: bool) -> Vec<&RateGroup> {
 }
 
 /// Lays out the groups.
-pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) {
+pub(super) fn rates(view: &Overview, groups: &[&RateGroup], cx: &PanelContext<'_>, rows: &mut Rows, page: &mut Page) {
     let columns = Columns::of(groups, usize::from(rows.width()));
     for group in groups {
         let line = rows.take(1);
@@ -63,7 +63,7 @@ fn told(group: &RateGroup) -> impl Iterator<Item = &Factor> {
 }
 
 /// Shows a sentence instead of a row of dashes.
-fn nothing(group: &RateGroup, view: &Overview, cx: &Cx<'_>, line: Rect, page: &mut Page) {
+fn nothing(group: &RateGroup, view: &Overview, cx: &PanelContext<'_>, line: Rect, page: &mut Page) {
     let mut x = line.x;
     for absent in words::absent(group.rates.iter(), view) {
         let left = line.right().saturating_sub(x);
@@ -111,7 +111,7 @@ fn label_columns(groups: &[&RateGroup]) -> Vec<usize> {
     (0..most).map(|at| widest(at).unwrap_or(0)).collect()
 }
 
-fn cell(rate: &Factor, label: usize, change: usize, cx: &Cx<'_>) -> Line<'static> {
+fn cell(rate: &Factor, label: usize, change: usize, cx: &PanelContext<'_>) -> Line<'static> {
     let pad = " ".repeat(label.saturating_sub(width(rate.label)) + 1);
     let style = if rate.value.value().is_some() { cx.theme.text } else { cx.theme.missing };
     let mut spans = vec![

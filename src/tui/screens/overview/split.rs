@@ -1,9 +1,9 @@
 //! Where the threads' time goes: a bar, and its parts in words. Fill marks as well as colours distinguish the parts.
 
-use super::page::{Drawn, Item, Page, Rows};
+use super::page::{Drawing, Item, Page, Rows};
 use super::tiles::changed;
 use super::words;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::fit::width;
 use crate::view::number::{self, percent, three_digits};
 use crate::view::overview::{Factor, Overview, Wait};
@@ -12,13 +12,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Lays out the two lines.
-pub(super) fn split(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) {
+pub(super) fn split(view: &Overview, cx: &PanelContext<'_>, rows: &mut Rows, page: &mut Page) {
     let line = rows.take(1);
     let label = label(view, line.width);
     let label_width = width(&label) as u16;
     page.text(line, None, Span::styled(label, cx.theme.dim));
     let left = (label_width + 2).min(line.width);
-    page.push(Rect { x: line.x + left, width: line.width - left, ..line }, None, Drawn::Bar);
+    page.push(Rect { x: line.x + left, width: line.width - left, ..line }, None, Drawing::Bar);
     let line = rows.take(1);
     let mut x = line.x;
     for (at, part) in view.split.parts.iter().enumerate() {
@@ -49,7 +49,7 @@ fn label(view: &Overview, columns: u16) -> String {
 }
 
 /// The part's fill mark, its name, its share and the change of the share.
-fn words_of(at: usize, part: &Factor, cx: &Cx<'_>) -> Line<'static> {
+fn words_of(at: usize, part: &Factor, cx: &PanelContext<'_>) -> Line<'static> {
     let (symbol, style) = mark(at, cx);
     let mut spans = vec![
         Span::styled(symbol.to_string(), style),
@@ -66,7 +66,7 @@ fn words_of(at: usize, part: &Factor, cx: &Cx<'_>) -> Line<'static> {
 }
 
 /// The fill and style of a part of the bar.
-pub(super) fn mark<'a>(part: usize, cx: &Cx<'a>) -> (&'a str, Style) {
+pub(super) fn mark<'a>(part: usize, cx: &PanelContext<'a>) -> (&'a str, Style) {
     let style = [cx.theme.accent, cx.theme.accent2, cx.theme.dim].get(part).copied();
     (cx.glyphs.fills[part % cx.glyphs.fills.len()], style.unwrap_or(cx.theme.dim))
 }

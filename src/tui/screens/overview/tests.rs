@@ -10,7 +10,7 @@ use crate::tui::time::Time;
 use crate::units::{Nanos, Ops};
 use crate::view::Axis;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
-use crate::view::snapshot::{Head, Snapshot, snapshot_of_profile};
+use crate::view::snapshot::{ScreenHeader, Snapshot, snapshot_of_profile};
 use proptest::prelude::*;
 
 const HOSTILE: &str = "app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<alloc::string::String>>::drop";
@@ -89,7 +89,7 @@ fn looked(profile: &Profile, mark: Option<u64>) -> Snapshot {
 struct Stage {
     theme: Theme,
     glyphs: Glyphs,
-    head: Head,
+    head: ScreenHeader,
     time: Time,
     filter: TaskFilter,
     panel: State,
@@ -109,10 +109,11 @@ impl Stage {
         Stage { theme, glyphs, head: snapshot.head, time, filter: TaskFilter::default(), panel }
     }
 
-    fn with<T>(&mut self, f: impl FnOnce(&mut State, &Cx<'_>) -> T) -> T {
+    fn with<T>(&mut self, f: impl FnOnce(&mut State, &PanelContext<'_>) -> T) -> T {
         let (theme, glyphs, head, time, filter) = (&self.theme, &self.glyphs, &self.head, &self.time, &self.filter);
         let keys = &crate::tui::keys::KeyTable::default();
-        let cx = Cx { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: self.time.compare };
+        let cx =
+            PanelContext { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: self.time.compare };
         f(&mut self.panel, &cx)
     }
 

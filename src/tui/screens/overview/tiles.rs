@@ -1,10 +1,10 @@
 //! The first lines: the factors of the law side by side with their history.
 //! One dim line lists the factors without a counter.
 
-use super::page::{Drawn, Item, Page, Rows};
-use super::words::{self, Absent, Weight};
+use super::page::{Drawing, Item, Page, Rows};
+use super::words::{self, ChangeDirection, MissingFactors};
 use crate::model::MetricId;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::fit::end;
 use crate::view::overview::{Factor, Overview};
 use ratatui::layout::Rect;
@@ -18,7 +18,7 @@ const ROOMY: u16 = 19;
 const MOST_LINES: usize = 2;
 
 /// Lays out the tiles; returns true if the hardware's rates are listed as missing.
-pub(super) fn tiles(view: &Overview, cx: &Cx<'_>, rows: &mut Rows, page: &mut Page) -> bool {
+pub(super) fn tiles(view: &Overview, cx: &PanelContext<'_>, rows: &mut Rows, page: &mut Page) -> bool {
     let (shown, absent, hidden) = chosen(view);
     let columns = columns(shown.iter().map(|(factor, _)| factor.id), rows.width());
     let shown = &shown[..columns.len()];
@@ -71,7 +71,7 @@ fn columns(factors: impl Iterator<Item = MetricId>, room: u16) -> Vec<(u16, u16)
 }
 
 /// The shown factors with the sign before them, the missing ones, and whether the hardware's rates are among those.
-fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<Absent<'_>>, bool) {
+fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<MissingFactors<'_>>, bool) {
     let counted = |ids: [MetricId; 3]| {
         ids.into_iter().any(|id| view.factor(id).is_some_and(|factor| factor.value.value().is_some()))
     };
@@ -100,7 +100,15 @@ fn chosen(view: &Overview) -> (Vec<(&Factor, &'static str)>, Vec<Absent<'_>>, bo
     (shown, absent, hidden)
 }
 
-fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &Cx<'_>, tile: Rect, page: &mut Page) {
+fn lay(
+    factor: &Factor,
+    operator: &'static str,
+    below: bool,
+    shares: bool,
+    cx: &PanelContext<'_>,
+    tile: Rect,
+    page: &mut Page,
+) {
     let item = || Some(Item::Tile(factor.id));
     let gap = if tile.width < ROOMY { 2 } else { 3 };
     let inner = Rect { width: tile.width.saturating_sub(gap), ..tile };
@@ -129,14 +137,14 @@ fn lay(factor: &Factor, operator: &'static str, below: bool, shares: bool, cx: &
         None => {}
     }
     page.text(value_at, item(), Line::from(value));
-    page.push(rows.take(1), item(), Drawn::Curve(factor.id));
+    page.push(rows.take(1), item(), Drawing::Curve(factor.id));
     if shares {
         page.text(rows.take(1), item(), share_of_change(factor, usize::from(inner.width), cx));
     }
 }
 
 /// The factor's share of the change, which is mostly that of CPU time: only the tile of CPU time labels it.
-fn share_of_change(factor: &Factor, room: usize, cx: &Cx<'_>) -> Line<'static> {
+fn share_of_change(factor: &Factor, room: usize, cx: &PanelContext<'_>) -> Line<'static> {
     let words = if room < "share of change 100%".len() { "share" } else { "share of change" };
     let share = factor.share_of_change.map(|share| format!("{:.0}%", share * 100.0));
     let words = if factor.id == MetricId::CpuPerOp { words } else { "" };
@@ -148,8 +156,8 @@ fn share_of_change(factor: &Factor, room: usize, cx: &Cx<'_>) -> Line<'static> {
 }
 
 /// A change as text; dim if chance explains it.
-pub(super) fn changed((text, weight): &(String, Weight), cx: &Cx<'_>) -> Span<'static> {
-    let style = if *weight == Weight::Same { cx.theme.dim } else { cx.theme.accent2 };
+pub(super) fn changed((text, weight): &(String, ChangeDirection), cx: &PanelContext<'_>) -> Span<'static> {
+    let style = if *weight == ChangeDirection::Same { cx.theme.dim } else { cx.theme.accent2 };
     Span::styled(text.clone(), style)
 }
 

@@ -27,7 +27,7 @@ pub(super) fn in_unit(factor: &Factor, value: f64) -> String {
 
 /// The direction of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
+pub(super) enum ChangeDirection {
     /// Explained by chance alone.
     Same,
     /// More.
@@ -36,23 +36,23 @@ pub(super) enum Weight {
     Less,
 }
 
-impl Weight {
+impl ChangeDirection {
     /// One character for it.
     pub fn sign(self) -> &'static str {
         match self {
-            Weight::Same => "=",
-            Weight::More => "+",
-            Weight::Less => "-",
+            ChangeDirection::Same => "=",
+            ChangeDirection::More => "+",
+            ChangeDirection::Less => "-",
         }
     }
 }
 
 /// A change as short text: `+12.3%`, `x20.9` from a factor of two on, `+3.20 pt` for shares, `=` if chance explains it.
-pub(super) fn change(change: &Change, unit: Unit) -> (String, Weight) {
+pub(super) fn change(change: &Change, unit: Unit) -> (String, ChangeDirection) {
     if !change.is_clear() {
-        return ("=".to_string(), Weight::Same);
+        return ("=".to_string(), ChangeDirection::Same);
     }
-    let weight = if change.after > change.before { Weight::More } else { Weight::Less };
+    let weight = if change.after > change.before { ChangeDirection::More } else { ChangeDirection::Less };
     let sign = weight.sign();
     let text = match (unit, change.relative()) {
         (Unit::Share, _) => {
@@ -95,26 +95,26 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
 
 /// Factors that are missing for the same reason.
 #[derive(Debug)]
-pub(super) struct Absent<'a> {
+pub(super) struct MissingFactors<'a> {
     pub factors: Vec<&'a Factor>,
     reasons: &'static [&'static str],
 }
 
 /// Groups factors that are missing for the same reason, in their order.
-pub(super) fn absent<'a>(factors: impl Iterator<Item = &'a Factor>, view: &Overview) -> Vec<Absent<'a>> {
-    let mut all: Vec<Absent<'a>> = Vec::new();
+pub(super) fn absent<'a>(factors: impl Iterator<Item = &'a Factor>, view: &Overview) -> Vec<MissingFactors<'a>> {
+    let mut all: Vec<MissingFactors<'a>> = Vec::new();
     for factor in factors {
         let Some(why) = factor.value.why() else { continue };
         let reasons = reasons(factor, why, view);
         match all.iter_mut().find(|absent| absent.reasons == reasons) {
             Some(absent) => absent.factors.push(factor),
-            None => all.push(Absent { factors: vec![factor], reasons }),
+            None => all.push(MissingFactors { factors: vec![factor], reasons }),
         }
     }
     all
 }
 
-impl Absent<'_> {
+impl MissingFactors<'_> {
     /// `path length, CPI: not counted here`, with the longest reason that leaves room for all names.
     pub fn text(&self, room: usize) -> String {
         let names: Vec<_> = self.factors.iter().map(|factor| factor.label).collect();
@@ -163,7 +163,7 @@ pub(super) fn in_full(factor: &Factor, place: &str) -> String {
     if let Some(change) = &factor.change {
         let before = in_unit(factor, change.before);
         let (word, weight) = self::change(change, factor.unit);
-        let word = if weight == Weight::Same { "no clear change".to_string() } else { word };
+        let word = if weight == ChangeDirection::Same { "no clear change".to_string() } else { word };
         text.push_str(&format!(", before {before} ({word})"));
     }
     if let Some(share) = factor.share_of_change {
@@ -231,7 +231,7 @@ mod tests {
             missing(MetricId::Cpi, "CPI"),
             missing(MetricId::Frequency, "frequency"),
         ];
-        let absent = Absent { factors: factors.iter().collect(), reasons: &["not counted (no PMU)", "no PMU"] };
+        let absent = MissingFactors { factors: factors.iter().collect(), reasons: &["not counted (no PMU)", "no PMU"] };
         for (room, expected) in [
             (49, "path length, CPI, frequency: not counted (no PMU)"),
             (48, "path length, CPI, frequency: no PMU"),

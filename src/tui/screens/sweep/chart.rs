@@ -3,7 +3,7 @@
 
 use super::State;
 use crate::model::{Region, Unit};
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::theme::Glyphs;
 use crate::tui::widgets::chart::{Canvas, round_values};
 use crate::tui::widgets::put;
@@ -50,7 +50,7 @@ struct Plot<'a> {
 }
 
 /// Draws the chart.
-pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, view: &SweepView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let Some(plot) = Plot::of(view, area) else {
         let text =
             if view.points.is_empty() { "no run is over yet" } else { "nothing to draw: no throughput, no CPU time" };
@@ -117,7 +117,7 @@ impl<'a> Plot<'a> {
         (base.0 > 0.0).then_some(base.1 / base.0)
     }
 
-    fn laws(&self, cx: &Cx<'_>, buf: &mut Buffer) {
+    fn laws(&self, cx: &PanelContext<'_>, buf: &mut Buffer) {
         for (law, from, to) in self.fitted() {
             let scatter = words::scatter(law).unwrap_or(0.0);
             for x in self.x(from)..=self.x(to) {
@@ -146,7 +146,7 @@ impl<'a> Plot<'a> {
         if ideal <= FAR_ABOVE * measured { measured.max(ideal) } else { measured * 1.1 }
     }
 
-    fn ideal(&self, cx: &Cx<'_>, buf: &mut Buffer) {
+    fn ideal(&self, cx: &PanelContext<'_>, buf: &mut Buffer) {
         if let Some(per_width) = self.per_width().filter(|value| value.is_finite()) {
             self.curve(&|n| per_width * n, (0.0, self.widest), (".", cx.theme.dim), cx, buf);
         }
@@ -158,7 +158,7 @@ impl<'a> Plot<'a> {
         value: &dyn Fn(f64) -> f64,
         (from, to): (f64, f64),
         (plain, style): (&str, Style),
-        cx: &Cx<'_>,
+        cx: &PanelContext<'_>,
         buf: &mut Buffer,
     ) {
         let mut canvas = Canvas::new(self.area.width, self.area.height, cx.glyphs.unicode);
@@ -176,7 +176,7 @@ impl<'a> Plot<'a> {
         canvas.paint(plain, style, self.area, buf);
     }
 
-    fn measured(&self, chosen: Option<u32>, cx: &Cx<'_>, buf: &mut Buffer) {
+    fn measured(&self, chosen: Option<u32>, cx: &PanelContext<'_>, buf: &mut Buffer) {
         for (n, (at, mean, half)) in &self.points {
             let x = self.x(*at);
             let is_chosen = chosen == Some(*n);
@@ -194,7 +194,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    fn axes(&self, cx: &Cx<'_>, buf: &mut Buffer) {
+    fn axes(&self, cx: &PanelContext<'_>, buf: &mut Buffer) {
         let (plot, whole, dim) = (self.area, self.whole, cx.theme.dim);
         let [corner, tick, below] = cx.glyphs.axes;
         let axis = plot.x.saturating_sub(1);
@@ -224,7 +224,7 @@ impl<'a> Plot<'a> {
     }
 
     /// Draws lines where the kind of CPUs changes, and labels the regions between them.
-    fn regions(&self, cx: &Cx<'_>, buf: &mut Buffer) {
+    fn regions(&self, cx: &PanelContext<'_>, buf: &mut Buffer) {
         let mut begins: Vec<(Region, f64)> = Vec::new();
         let mut last = 0.0;
         for point in &self.view.points {
@@ -252,7 +252,7 @@ impl<'a> Plot<'a> {
     }
 
     /// Draws the legend, most important first.
-    fn legend(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn legend(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         let law = if cx.glyphs.unicode { "⠒" } else { "*" };
         let band = if cx.glyphs.unicode { cx.glyphs.light } else { ":" };
         let ideal = if cx.glyphs.unicode { "⠢" } else { "." };

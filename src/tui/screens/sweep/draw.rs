@@ -2,14 +2,14 @@
 
 use super::areas::{Areas, Page};
 use super::{State, chart, losses, stack, table, words};
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::widgets::put_line;
 use crate::view::fit::{end, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Draws the screen.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let area = area.intersection(buf.area);
     let Some(view) = state.view.as_deref() else {
         put_line(buf, area, area.x + 1, "waiting for the sweep", cx.theme.dim);
@@ -54,7 +54,7 @@ pub(super) fn page_at(areas: &Areas, column: u16) -> Option<Page> {
     names(areas).find(|(page, x)| column >= *x && column < x + page.title().len() as u16).map(|(page, _)| page)
 }
 
-fn tabs(state: &State, areas: &Areas, cx: &Cx<'_>, buf: &mut Buffer) {
+fn tabs(state: &State, areas: &Areas, cx: &PanelContext<'_>, buf: &mut Buffer) {
     let area = areas.tabs;
     let mut after = area.x + 1;
     for (page, x) in names(areas) {
@@ -68,7 +68,7 @@ fn tabs(state: &State, areas: &Areas, cx: &Cx<'_>, buf: &mut Buffer) {
 }
 
 /// Draws the total loss of the functions at the right, if there is room.
-fn lost(state: &State, cx: &Cx<'_>, area: Rect, from: u16, buf: &mut Buffer) {
+fn lost(state: &State, cx: &PanelContext<'_>, area: Rect, from: u16, buf: &mut Buffer) {
     let Some(text) = state.view.as_deref().and_then(|view| words::lost(state, view)) else { return };
     let room = usize::from(area.right().saturating_sub(from + 1));
     // Half a sentence is worse than none.

@@ -2,9 +2,9 @@
 
 use super::rows::FunctionRow;
 use super::{State, words};
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::Pen;
+use crate::tui::widgets::WidgetContext;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::view::CodeKind;
@@ -31,7 +31,7 @@ const COLUMNS: [Column<'static>; 9] = [
 ];
 
 /// Draws the list, or the reason why it is empty.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let Some(view) = &state.view else { return };
     let (rows, keys) = (state.rows(), state.keys());
     if rows.is_empty() {
@@ -45,11 +45,11 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         selected: state.functions.at(&keys).filter(|_| state.page == super::Page::Functions),
         top: state.functions.top(&keys, area.height),
     };
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
-    table.draw(|row, column| cell(state, &rows[row], column, cx), pen, area, buf);
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
+    table.draw(|row, column| cell(state, &rows[row], column, cx), context, area, buf);
 }
 
-fn cell<'a>(state: &State, row: &FunctionRow<'a>, column: usize, cx: &Cx<'_>) -> Cell<'a> {
+fn cell<'a>(state: &State, row: &FunctionRow<'a>, column: usize, cx: &PanelContext<'_>) -> Cell<'a> {
     let LossRow { function, base, here, error, share, .. } = row.loss;
     let changed = cx.theme.change_text(row.step());
     match column {
@@ -68,7 +68,7 @@ fn cell<'a>(state: &State, row: &FunctionRow<'a>, column: usize, cx: &Cx<'_>) ->
     }
 }
 
-fn name_style(state: &State, row: &FunctionRow<'_>, cx: &Cx<'_>) -> Style {
+fn name_style(state: &State, row: &FunctionRow<'_>, cx: &PanelContext<'_>) -> Style {
     if !state.search.is_empty() && row.fits(&state.search) { cx.theme.found } else { cx.theme.text }
 }
 

@@ -4,10 +4,10 @@ use super::areas::{Areas, Page};
 use super::rows::FunctionRow;
 use super::{State, chart, draw, stack, table, words};
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::view::Axis;
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
@@ -30,7 +30,7 @@ impl State {
     }
 
     /// Opens the differential flame graph at the chosen point; for a function, zoomed to it, on the axis of its loss.
-    fn enter(&self, cx: &Cx<'_>) -> Vec<PanelRequest> {
+    fn enter(&self, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         if self.point().is_none() {
             return vec![PanelRequest::Say("no run is over yet".to_string())];
         }
@@ -58,7 +58,7 @@ impl State {
         true
     }
 
-    fn click(&mut self, areas: &Areas, event: MouseEvent, cx: &Cx<'_>) -> Vec<PanelRequest> {
+    fn click(&mut self, areas: &Areas, event: MouseEvent, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         let (x, y) = (event.column, event.row);
         let inside = |area: Rect| area.contains((x, y).into());
         if inside(areas.tabs) {
@@ -84,7 +84,7 @@ impl State {
     }
 
     /// The point whose row or column is at a screen position.
-    fn point_below(&self, areas: &Areas, cx: &Cx<'_>, x: u16, y: u16) -> Option<usize> {
+    fn point_below(&self, areas: &Areas, cx: &PanelContext<'_>, x: u16, y: u16) -> Option<usize> {
         let inside = |area: Rect| area.contains((x, y).into());
         let view = self.view.as_ref()?;
         match () {
@@ -115,17 +115,17 @@ impl Panel for State {
         ViewRequest::Scaling
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Scaling(view) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Scaling(view) = body {
             self.view = Some(view);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, cx: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let areas = Areas::of(area, self.page, self.points().len());
         let height = areas.losses.height;
         match action {
@@ -148,7 +148,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, cx: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.page, self.points().len());
         let over_losses = areas.losses.contains((event.column, event.row).into());
         let wheel = match event.kind {
@@ -182,7 +182,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, cx: &Cx<'_>) -> Option<String> {
+    fn status(&self, cx: &PanelContext<'_>) -> Option<String> {
         let view = self.view.as_ref()?;
         match (self.page, self.row()) {
             (Page::Functions, Some(row)) => Some(words::function(view, self.loss()?, &row, cx)),

@@ -2,7 +2,7 @@
 //! An improvement is not part of a bar; it appears next to it as a negative number.
 
 use super::State;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::scrolled;
@@ -20,7 +20,7 @@ const LEFT: u16 = 6;
 const RIGHT: u16 = 7;
 
 /// Draws the bars, and below them the legend with the cores at the chosen point.
-pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, view: &SweepView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     if view.stacks.is_empty() {
         let text = match view.ops {
             None => "where cores went takes operations: give --ops",
@@ -47,7 +47,7 @@ pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf
 }
 
 /// The point whose bar is at a terminal line.
-pub(super) fn point_at(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, y: u16) -> Option<usize> {
+pub(super) fn point_at(state: &State, view: &SweepView, cx: &PanelContext<'_>, area: Rect, y: u16) -> Option<usize> {
     let bars = bars(view, area, &legend(state, view, cx, area));
     let row = usize::from(y.checked_sub(bars.y)?);
     shown(state, view, bars.height).nth(row).filter(|_| y < bars.bottom())
@@ -57,7 +57,7 @@ fn room(area: Rect) -> usize {
     usize::from(area.width.saturating_sub(2))
 }
 
-fn title(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn title(state: &State, view: &SweepView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let text = match state.chosen().and_then(|n| stack_of(view, n)) {
         Some(stack) => format!("where the cores went; numbers: n = {}", stack.n),
         None => "where the cores went".to_string(),
@@ -90,7 +90,7 @@ fn stack_of(view: &SweepView, n: u32) -> Option<&Stack> {
     view.stacks.iter().find(|stack| stack.n == n)
 }
 
-fn row(view: &SweepView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn row(view: &SweepView, at: usize, chosen: bool, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let Some(point) = view.points.get(at) else { return };
     let label = format!("{:>4}", point.n);
     put_line(buf, area, area.x + 1, &label, if chosen { cx.theme.heading } else { cx.theme.text });
@@ -117,7 +117,7 @@ fn row(view: &SweepView, at: usize, chosen: bool, cx: &Cx<'_>, area: Rect, buf: 
 }
 
 /// Draws one bar: the useful part, then each reason with its letter and hue.
-fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn parts(stack: &Stack, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let lost = stack.slices.iter().filter(|slice| slice.cores > 0.0 && slice.cores.is_finite());
     let useful = if stack.useful.is_finite() { stack.useful.max(0.0) } else { 0.0 };
     let all: Vec<(Option<SliceKind>, f64)> =
@@ -146,7 +146,7 @@ fn parts(stack: &Stack, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 type Span = (String, Style);
 
 /// The legend with cores at the chosen point: in full if that takes few lines, else one word per reason.
-fn legend(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect) -> Vec<Vec<Span>> {
+fn legend(state: &State, view: &SweepView, cx: &PanelContext<'_>, area: Rect) -> Vec<Vec<Span>> {
     let full = legend_of(state, view, cx, area, words::slice);
     let few = full.len() <= usize::from(area.height / 6).max(2);
     if few { full } else { legend_of(state, view, cx, area, |kind| short(kind).to_string()) }
@@ -155,7 +155,7 @@ fn legend(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect) -> Vec<Vec<S
 fn legend_of(
     state: &State,
     view: &SweepView,
-    cx: &Cx<'_>,
+    cx: &PanelContext<'_>,
     area: Rect,
     word: impl Fn(SliceKind) -> String,
 ) -> Vec<Vec<Span>> {
@@ -196,7 +196,7 @@ fn kinds(view: &SweepView) -> Vec<SliceKind> {
     kinds
 }
 
-fn mark(kind: Option<SliceKind>, cx: &Cx<'_>) -> Span {
+fn mark(kind: Option<SliceKind>, cx: &PanelContext<'_>) -> Span {
     let symbol = kind.map_or(cx.glyphs.full, letter).to_string();
     let plain = kind.is_none() || cx.theme.is_mono() || !cx.glyphs.unicode;
     (symbol, if plain { style(kind, cx.theme) } else { filled(kind, cx.theme) })

@@ -2,8 +2,8 @@
 //! A value that was not measured is a dash, never a zero.
 
 use super::{Page, State, words};
-use crate::tui::panel::Cx;
-use crate::tui::widgets::Pen;
+use crate::tui::panel::PanelContext;
+use crate::tui::widgets::WidgetContext;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, scrolled};
 use crate::view::fit::{end, width, wrap};
@@ -25,7 +25,7 @@ const FIRST: [&str; 9] = [
 ];
 /// The contents of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum FormattedNumber {
     Width,
     Region,
     Runs,
@@ -36,7 +36,7 @@ enum Shown {
 }
 
 /// Draws the table; below it the laws and the reasons for missing values, as far as there is room.
-pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, view: &SweepView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let shown = shown(view);
     let columns: Vec<Column<'_>> = shown.iter().map(|shown| column(view, cx, *shown)).collect();
     let table = Table {
@@ -46,18 +46,18 @@ pub(super) fn draw(state: &State, view: &SweepView, cx: &Cx<'_>, area: Rect, buf
         selected: state.at().filter(|_| state.page != Page::Functions),
         top: top(state, area.height),
     };
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     let cell = |row: usize, column: usize| {
         let text = text(view, &view.points[row], shown[column], cx);
         let style = match (shown[column], text.as_str()) {
-            (Shown::Value(_), "-") => cx.theme.missing,
-            (Shown::Width, _) => cx.theme.heading,
-            (Shown::Value(_), _) => cx.theme.text,
+            (FormattedNumber::Value(_), "-") => cx.theme.missing,
+            (FormattedNumber::Width, _) => cx.theme.heading,
+            (FormattedNumber::Value(_), _) => cx.theme.text,
             _ => cx.theme.dim,
         };
         Cell::new(text, style)
     };
-    table.draw(cell, pen, area, buf);
+    table.draw(cell, context, area, buf);
     let used = (view.points.len() as u16).saturating_add(1).min(area.height);
     let below = Rect { y: area.y + used, height: area.height - used, ..area };
     let room = usize::from(below.width.saturating_sub(2));
@@ -78,30 +78,30 @@ fn top(state: &State, height: u16) -> usize {
     scrolled(0, state.at().unwrap_or(0), state.points().len(), height)
 }
 
-fn shown(view: &SweepView) -> Vec<Shown> {
-    let mut shown = vec![Shown::Width, Shown::Region, Shown::Runs];
+fn shown(view: &SweepView) -> Vec<FormattedNumber> {
+    let mut shown = vec![FormattedNumber::Width, FormattedNumber::Region, FormattedNumber::Runs];
     for (at, column) in view.columns.iter().enumerate() {
-        shown.push(Shown::Value(at));
+        shown.push(FormattedNumber::Value(at));
         if column.name == "ops_per_s" {
-            shown.push(Shown::Spread);
+            shown.push(FormattedNumber::Spread);
         }
     }
     shown
 }
 
-fn column<'a>(view: &'a SweepView, cx: &Cx<'_>, shown: Shown) -> Column<'a> {
+fn column<'a>(view: &'a SweepView, cx: &PanelContext<'_>, shown: FormattedNumber) -> Column<'a> {
     let (title, rank) = match shown {
-        Shown::Width => ("n", 0),
-        Shown::Region => ("CPUs", 19),
-        Shown::Runs => ("runs", 20),
-        Shown::Spread => (cx.glyphs.plus_minus, 11),
-        Shown::Value(at) => {
+        FormattedNumber::Width => ("n", 0),
+        FormattedNumber::Region => ("CPUs", 19),
+        FormattedNumber::Runs => ("runs", 20),
+        FormattedNumber::Spread => (cx.glyphs.plus_minus, 11),
+        FormattedNumber::Value(at) => {
             view.columns.get(at).map_or(("", u8::MAX), |column| (column.label, rank(view, column.name, at)))
         }
     };
     let widest = view.points.iter().map(|point| width(&text(view, point, shown, cx))).max().unwrap_or(0);
     let least = widest.max(width(title)).min(24) as u16;
-    Column { title, least, grows: 0, right: shown != Shown::Region, rank, cut: Cut::End }
+    Column { title, least, grows: 0, right: shown != FormattedNumber::Region, rank, cut: Cut::End }
 }
 
 /// Columns that were never measured are dropped first; throughput stays.
@@ -114,12 +114,14 @@ fn rank(view: &SweepView, name: &str, at: usize) -> u8 {
     first.unwrap_or_else(|| 30_u8.saturating_add(at.min(100) as u8))
 }
 
-fn text(view: &SweepView, point: &PointView, shown: Shown, cx: &Cx<'_>) -> String {
+fn text(view: &SweepView, point: &PointView, shown: FormattedNumber, cx: &PanelContext<'_>) -> String {
     match shown {
-        Shown::Width => point.n.to_string(),
-        Shown::Region => point.region.label(),
-        Shown::Runs => point.runs.to_string(),
-        Shown::Spread => words::spread(point).map_or(String::new(), |half| format!("{}{half}", cx.glyphs.plus_minus)),
-        Shown::Value(at) => view.columns.get(at).map_or(String::new(), |column| words::value(point, column)),
+        FormattedNumber::Width => point.n.to_string(),
+        FormattedNumber::Region => point.region.label(),
+        FormattedNumber::Runs => point.runs.to_string(),
+        FormattedNumber::Spread => {
+            words::spread(point).map_or(String::new(), |half| format!("{}{half}", cx.glyphs.plus_minus))
+        }
+        FormattedNumber::Value(at) => view.columns.get(at).map_or(String::new(), |column| words::value(point, column)),
     }
 }

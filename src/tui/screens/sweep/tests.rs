@@ -4,14 +4,14 @@ use super::areas::Areas;
 use super::*;
 use crate::tui::keys::Action;
 use crate::tui::keys::TABLE;
-use crate::tui::panel::{Cx, Panel, PanelRequest, ScreenId};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::ThemeName;
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::query::TaskFilter;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use crate::view::sweep::Progress;
 use crate::view::sweep::fixture::{self, Machine};
 use proptest::prelude::*;
@@ -50,10 +50,10 @@ fn ragged() -> View {
     view
 }
 
-fn on<T>(settings: &Settings, axis: Axis, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+fn on<T>(settings: &Settings, axis: Axis, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
     let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
     let (time, filter) = (Time::new(true, false), TaskFilter::default());
-    f(&Cx {
+    f(&PanelContext {
         theme: &theme,
         glyphs: &glyphs,
         keys: &settings.keys,
@@ -80,7 +80,7 @@ fn drawn(state: &State, width: u16, height: u16) -> String {
 
 fn state(view: View) -> State {
     let mut state = State::default();
-    state.show(Body::Scaling(Box::new(view)));
+    state.show(PanelView::Scaling(Box::new(view)));
     state
 }
 
@@ -142,13 +142,13 @@ fn the_widest_point_is_chosen_until_the_user_moves_and_what_was_chosen_stays() {
     assert_eq!(state.chosen(), Some(16));
     let mut grown = clock();
     grown.points.push(PointView { n: 32, ..grown.points[0].clone() });
-    state.show(Body::Scaling(Box::new(grown.clone())));
+    state.show(PanelView::Scaling(Box::new(grown.clone())));
     assert_eq!(state.chosen(), Some(32), "it follows");
     act(&mut state, Action::Top, SMALL);
     act(&mut state, Action::Down, SMALL);
     assert_eq!(state.chosen(), Some(2));
     grown.points.remove(0);
-    state.show(Body::Scaling(Box::new(grown)));
+    state.show(PanelView::Scaling(Box::new(grown)));
     assert_eq!(state.chosen(), Some(2), "by its width, not its place");
     state.step(isize::MIN);
     assert_eq!(state.chosen(), Some(2), "the first one there is");

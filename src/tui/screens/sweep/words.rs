@@ -3,13 +3,13 @@
 use super::State;
 use super::rows::FunctionRow;
 use crate::model::Unit;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::view::escape::visible;
 use crate::view::number::{percent, quantity, three_digits};
 use crate::view::sweep::{Column, Loss, PointView, SweepView, Value, words};
 
 /// A point: throughput, efficiency, the largest losses, and the missing values.
-pub(super) fn point(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
+pub(super) fn point(view: &SweepView, point: &PointView, cx: &PanelContext<'_>) -> String {
     let mut parts = vec![head(view, point, cx)];
     if let Some(efficiency) = point.values.get("efficiency").and_then(|value| value.mean()) {
         parts.push(format!("{} of the ideal", percent(efficiency).joined()));
@@ -21,7 +21,7 @@ pub(super) fn point(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String 
     parts.join("; ")
 }
 
-fn head(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
+fn head(view: &SweepView, point: &PointView, cx: &PanelContext<'_>) -> String {
     let runs = format!("{} run{}", point.runs, if point.runs == 1 { "" } else { "s" });
     let base = if view.base == Some(point.n) { ", the base" } else { "" };
     let ops = match point.values.get("ops_per_s") {
@@ -62,7 +62,7 @@ fn missing(view: &SweepView, point: &PointView) -> Vec<String> {
 }
 
 /// All slices of a point, in cores and in nanoseconds per operation.
-pub(super) fn stack(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
+pub(super) fn stack(view: &SweepView, point: &PointView, cx: &PanelContext<'_>) -> String {
     let Some(stack) = view.stacks.iter().find(|stack| stack.n == point.n) else {
         return format!(
             "{}; where its cores went is not known: it takes operations here and at the base",
@@ -78,7 +78,7 @@ pub(super) fn stack(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String 
 }
 
 /// The law of the point's region, and its prediction for the point.
-pub(super) fn law(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
+pub(super) fn law(view: &SweepView, point: &PointView, cx: &PanelContext<'_>) -> String {
     let Some(fit) = view.fits.iter().find(|fit| fit.region == point.region).or(words::chosen(&view.fits)) else {
         return format!("{}; no law is fitted", head(view, point, cx));
     };
@@ -93,7 +93,7 @@ pub(super) fn law(view: &SweepView, point: &PointView, cx: &Cx<'_>) -> String {
 }
 
 /// A function and its loss.
-pub(super) fn function(view: &SweepView, loss: &Loss, row: &FunctionRow<'_>, cx: &Cx<'_>) -> String {
+pub(super) fn function(view: &SweepView, loss: &Loss, row: &FunctionRow<'_>, cx: &PanelContext<'_>) -> String {
     let lost = row.loss;
     let what = if row.waits { "time blocked" } else { "CPU time" };
     let unit = if row.waits { "ns" } else { view.cost_unit };

@@ -2,12 +2,12 @@
 
 use super::state::{Order, State};
 use crate::model::Measure;
-use crate::tui::panel::Cx;
+use crate::tui::panel::PanelContext;
 use crate::tui::widgets;
 use crate::tui::widgets::bar::{Part, stacked};
 use crate::tui::widgets::sparkline::sparkline;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
-use crate::tui::widgets::{Pen, put};
+use crate::tui::widgets::{WidgetContext, put};
 use crate::view::escape::visible;
 use crate::view::fit::{end, width};
 use crate::view::number;
@@ -62,7 +62,7 @@ pub(super) fn parts(state: &State, area: Rect) -> Parts {
 }
 
 /// Draws the screen.
-pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let Some(view) = &state.view else {
         widgets::put_line(buf, area, area.x + 1, "waiting for the first window", cx.theme.dim);
         return;
@@ -78,7 +78,7 @@ pub(super) fn draw(state: &State, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 }
 
 /// Draws the target's share of each CPU; with many CPUs, one column for each.
-fn cpus(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn cpus(view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
     }
@@ -86,7 +86,7 @@ fn cpus(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
     if view.cpus.len() > usize::from(per_row * CPU_ROWS) {
         return cpu_columns(view, cx, area, buf);
     }
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     for (at, cpu) in view.cpus.iter().enumerate() {
         let (x, y) = (area.x + 1 + at as u16 % per_row * CPU_WIDTH, area.y + at as u16 / per_row);
         if y >= area.bottom() {
@@ -94,7 +94,7 @@ fn cpus(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
         }
         let start = put(buf, area, (x, y), &format!("{:>3} ", place(cpu, &view.cpus)), cx.theme.dim);
         let bar = Rect { x: start, y, width: 7, height: 1 }.intersection(area);
-        stacked(&[Part { share: cpu.share, style: cx.theme.accent }], pen, bar, buf);
+        stacked(&[Part { share: cpu.share, style: cx.theme.accent }], context, bar, buf);
         put(buf, area, (start + 7, y), &format!("{:>6}", number::percent(cpu.share).joined()), cx.theme.text);
     }
 }
@@ -108,7 +108,7 @@ fn place(cpu: &CpuLine, all: &[CpuLine]) -> String {
     }
 }
 
-fn cpu_columns(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn cpu_columns(view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let x = put(buf, area, (area.x + 1, area.y), "CPUs ", cx.theme.dim);
     let room = usize::from(area.right().saturating_sub(x + 1)).max(1);
     let together = view.cpus.len().div_ceil(room).max(1);
@@ -121,7 +121,7 @@ fn cpu_columns(view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
 }
 
 /// The columns that have something to show.
-fn columns(view: &ThreadsView, cx: &Cx<'_>) -> Vec<usize> {
+fn columns(view: &ThreadsView, cx: &PanelContext<'_>) -> Vec<usize> {
     let shown = |at: &usize| match COLUMNS[*at].title {
         "change" => cx.compared,
         "mostly" => view.has_waits,
@@ -142,7 +142,7 @@ fn sorted(order: Order) -> &'static str {
     }
 }
 
-fn table(state: &State, view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn table(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let rows = state.rows();
     let keys = state.keys(&rows);
     let kept = columns(view, cx);
@@ -156,9 +156,9 @@ fn table(state: &State, view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut B
         selected: state.list.at(&keys),
         top: state.list.top(&keys, area.height),
     };
-    let pen = Pen { theme: cx.theme, glyphs: cx.glyphs };
+    let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     let row = |at: usize| &view.threads[rows[at]];
-    table.draw(|at, column| cell(state, row(at), COLUMNS[kept[column]].title, cx), pen, area, buf);
+    table.draw(|at, column| cell(state, row(at), COLUMNS[kept[column]].title, cx), context, area, buf);
     // Bars and histories are drawn over their cells, which the table has left blank.
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let placed = places(&columns, inner.width);
@@ -166,8 +166,8 @@ fn table(state: &State, view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut B
         for place in &placed {
             let cell = Rect { x: inner.x + place.x, y, width: place.width, height: 1 };
             match kept[place.column] {
-                RUN_BAR => split(row(at), cx, pen, cell, buf),
-                HISTORY => sparkline(&row(at).history, Some(1.0), cx.theme.accent, pen, cell, buf),
+                RUN_BAR => split(row(at), cx, context, cell, buf),
+                HISTORY => sparkline(&row(at).history, Some(1.0), cx.theme.accent, context, cell, buf),
                 _ => {}
             }
         }
@@ -175,17 +175,17 @@ fn table(state: &State, view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut B
 }
 
 /// The thread's time as one bar: running, queued, and the rest blocked.
-fn split(row: &ThreadLine, cx: &Cx<'_>, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+fn split(row: &ThreadLine, cx: &PanelContext<'_>, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
     let share = |measure: Measure<f64>| measure.value().copied().unwrap_or(0.0);
     let parts = [
         Part { share: share(row.running), style: cx.theme.accent },
         Part { share: share(row.queued), style: cx.theme.bad },
         Part { share: share(row.blocked), style: cx.theme.dim },
     ];
-    stacked(&parts, pen, area, buf);
+    stacked(&parts, context, area, buf);
 }
 
-fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &Cx<'_>) -> Cell<'a> {
+fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<'_>) -> Cell<'a> {
     let missing = || Cell::new("-", cx.theme.missing);
     let share = |measure: Measure<f64>| match measure.value() {
         // Three digits of such a small value do not fit and carry no information.
@@ -225,7 +225,7 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &Cx<'_>) -> Ce
 }
 
 /// Draws where the selected thread waits, and for what.
-fn detail(state: &State, view: &ThreadsView, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+fn detail(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let (Some(row), true) = (state.chosen(), area.height > 1) else { return };
     let line = |at: u16| Rect { y: area.y + at, height: 1, ..area };
     let causes: Vec<_> =

@@ -4,11 +4,11 @@ use super::draw;
 use super::state::{ORDERS, State};
 use crate::model::Measure;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Cx, Panel, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::number;
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
@@ -18,17 +18,17 @@ impl Panel for State {
         ViewRequest::Threads { detail: self.chosen().map(|row| row.tid).filter(|_| self.detail) }
     }
 
-    fn show(&mut self, body: Body) {
-        if let Body::Threads(view) = body {
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Threads(view) = body {
             self.view = Some(view);
         }
     }
 
-    fn draw(&self, cx: &Cx<'_>, area: Rect, buf: &mut Buffer) {
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         draw::draw(self, cx, area, buf);
     }
 
-    fn act(&mut self, action: Action, _: &Cx<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+    fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let height = draw::parts(self, area).table.height;
         match action {
             Action::Enter => return Some(self.enter()),
@@ -53,7 +53,7 @@ impl Panel for State {
         Some(Vec::new())
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Cx<'_>, area: Rect) -> Vec<PanelRequest> {
+    fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = draw::parts(self, area).table;
         let keys = self.keys(&self.rows());
         match event.kind {
@@ -88,7 +88,7 @@ impl Panel for State {
         }
     }
 
-    fn status(&self, _: &Cx<'_>) -> Option<String> {
+    fn status(&self, _: &PanelContext<'_>) -> Option<String> {
         let row = self.chosen()?;
         let share = |name: &str, measure: Measure<f64>| match measure {
             Measure::Known { value, .. } => format!("{name} {}", number::percent(value).joined()),

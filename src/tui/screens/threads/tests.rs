@@ -3,8 +3,8 @@ use super::state::State;
 use crate::model::Measure;
 use crate::model::{Quality, Why};
 use crate::tui::keys::Action as A;
-use crate::tui::panel::Cx;
 use crate::tui::panel::Panel as _;
+use crate::tui::panel::PanelContext;
 use crate::tui::panel::PanelRequest;
 use crate::tui::panel::ScreenId;
 use crate::tui::testing::{head, text};
@@ -13,7 +13,7 @@ use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::query::TaskFilter;
 use crate::view::query::ViewRequest;
-use crate::view::snapshot::Body;
+use crate::view::snapshot::PanelView;
 use crate::view::threads::ThreadLine;
 use crate::view::threads::ThreadsView as View;
 use crate::view::threads::{CpuLine, PathLine, WaitLine};
@@ -76,15 +76,15 @@ fn view() -> View {
 
 fn state() -> State {
     let mut state = State::default();
-    state.show(Body::Threads(view()));
+    state.show(PanelView::Threads(view()));
     state
 }
 
-fn with_cx<T>(glyphs: Glyphs, compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T {
+fn with_context<T>(glyphs: Glyphs, compared: bool, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
     let theme = Theme::new(ThemeName::Mono, ColourDepth::True);
     let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
     let keys = crate::tui::keys::KeyTable::default();
-    f(&Cx {
+    f(&PanelContext {
         theme: &theme,
         glyphs: &glyphs,
         head: &head,
@@ -99,13 +99,13 @@ fn with_cx<T>(glyphs: Glyphs, compared: bool, f: impl FnOnce(&Cx<'_>) -> T) -> T
 fn drawn(state: &State, glyphs: Glyphs, compared: bool, width: u16, height: u16) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buf = Buffer::empty(area);
-    with_cx(glyphs, compared, |cx| state.draw(cx, area, &mut buf));
+    with_context(glyphs, compared, |cx| state.draw(cx, area, &mut buf));
     text(&buf)
 }
 
 fn act(state: &mut State, actions: &[A]) -> Vec<PanelRequest> {
     let area = Rect::new(0, 0, 160, 20);
-    let each = |action: &A| with_cx(Glyphs::UNICODE, false, |cx| state.act(*action, cx, area)).unwrap_or_default();
+    let each = |action: &A| with_context(Glyphs::UNICODE, false, |cx| state.act(*action, cx, area)).unwrap_or_default();
     actions.iter().flat_map(each).collect()
 }
 
@@ -150,7 +150,7 @@ fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
 fn the_status_line_says_why_a_value_is_missing() {
     let mut state = state();
     act(&mut state, &[A::Bottom]);
-    let status = with_cx(Glyphs::UNICODE, false, |cx| state.status(cx)).unwrap();
+    let status = with_context(Glyphs::UNICODE, false, |cx| state.status(cx)).unwrap();
     assert!(status.contains("(ended)") && status.contains("running -: the target was gone"), "{status}");
     assert!(!status.contains('\x1b') && !status.contains('\u{202e}'));
 }
@@ -162,7 +162,7 @@ fn many_cpus_take_a_column_each() {
         .map(|cpu| CpuLine { cpu, core: cpu / 2, package: 0, node: cpu / 64, share: f64::from(cpu) / 256.0 })
         .collect();
     let mut state = State::default();
-    state.show(Body::Threads(view));
+    state.show(PanelView::Threads(view));
     let text = drawn(&state, Glyphs::UNICODE, false, 120, 20);
     assert!(text.contains("256 CPUs"), "{text}");
 }
@@ -175,7 +175,7 @@ proptest! {
         state.search("work");
         let area = Rect::new(0, 0, width, height);
         for key in keys {
-            with_cx(Glyphs::UNICODE, true, |cx| state.act(actions[key], cx, area));
+            with_context(Glyphs::UNICODE, true, |cx| state.act(actions[key], cx, area));
             drawn(&state, Glyphs::UNICODE, true, width, height);
         }
     }

@@ -1,6 +1,6 @@
 //! A canvas of dots for lines: eight Braille dots per cell, or one per cell as the line's letter.
 
-use super::Pen;
+use super::WidgetContext;
 use super::put;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -75,10 +75,10 @@ impl Canvas {
     }
 
     /// Draws the dots; with `letters`, each line also carries its letter at intervals.
-    pub fn draw(&self, letters: bool, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    pub fn draw(&self, letters: bool, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         for (at, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.bits != 0) {
             let place = (area.x + (at % self.columns) as u16, area.y + (at / self.columns) as u16);
-            let style = pen.theme.series[usize::from(cell.line) % pen.theme.series.len()];
+            let style = context.theme.series[usize::from(cell.line) % context.theme.series.len()];
             let symbol = match (self.dots.0 == 1, letters) {
                 (true, true) => letter(usize::from(cell.line)),
                 (true, false) => '*',
@@ -87,7 +87,7 @@ impl Canvas {
             put(buf, area, place, symbol.encode_utf8(&mut [0; 4]), style);
         }
         if letters && self.dots.0 > 1 {
-            self.letters(pen, area, buf);
+            self.letters(context, area, buf);
         }
     }
 
@@ -103,10 +103,10 @@ impl Canvas {
     }
 
     /// Puts letters next to each line, at even distances that differ per line, because colour alone is not enough.
-    fn letters(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    fn letters(&self, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         let lines = self.cells.iter().filter(|cell| cell.bits != 0).map(|cell| usize::from(cell.line)).max();
         for line in 0..=lines.unwrap_or(0) {
-            let style = pen.theme.series[line % pen.theme.series.len()];
+            let style = context.theme.series[line % context.theme.series.len()];
             let mut written = None;
             for column in (0..self.columns).rev() {
                 let far = written.is_none_or(|last: usize| last - column >= LETTERS_APART);

@@ -1,6 +1,6 @@
 //! Draws a chart: its legend, axes, lines and moments.
 
-use super::{Canvas, Chart, Pen, axis, canvas, put};
+use super::{Canvas, Chart, WidgetContext, axis, canvas, put};
 use crate::tui::widgets::sparkline::{sparkline, squeezed};
 use crate::units::Nanos;
 use crate::view::fit::{end, width};
@@ -20,27 +20,27 @@ struct Frame {
 
 impl Chart<'_> {
     /// Draws the chart; a small area gets a sparkline of the first line.
-    pub fn draw(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    pub fn draw(&self, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         let area = area.intersection(buf.area);
         if area.is_empty() {
             return;
         }
         if area.width < LEAST.0 || area.height < LEAST.1 {
-            return self.spark(pen, area, buf);
+            return self.spark(context, area, buf);
         }
         let frame = self.frame(area);
-        self.legend(pen, frame.legend, buf);
-        self.values(pen, frame.plot, buf);
-        self.times(pen, frame.plot, buf);
-        self.lines(pen, frame.plot, buf);
-        self.moments(pen, frame.plot, buf);
+        self.legend(context, frame.legend, buf);
+        self.values(context, frame.plot, buf);
+        self.times(context, frame.plot, buf);
+        self.lines(context, frame.plot, buf);
+        self.moments(context, frame.plot, buf);
     }
 
-    fn spark(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    fn spark(&self, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         let Some(series) = self.series.first() else { return };
         let values: Vec<Option<f64>> = series.points.iter().map(|(_, value)| *value).collect();
         let values = squeezed(&values, usize::from(area.width));
-        sparkline(&values, self.top, pen.theme.series[0], pen, area, buf);
+        sparkline(&values, self.top, context.theme.series[0], context, area, buf);
     }
 
     fn frame(&self, area: Rect) -> Frame {
@@ -73,56 +73,56 @@ impl Chart<'_> {
         values.into_iter().map(|value| (value, number::quantity(value, self.unit).joined())).collect()
     }
 
-    fn legend(&self, pen: Pen<'_>, area: Rect, buf: &mut Buffer) {
+    fn legend(&self, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
         let mut x = area.x + 1;
         for (at, series) in self.series.iter().enumerate().take_while(|_| area.height > 0) {
-            let style = pen.theme.series[at % pen.theme.series.len()];
+            let style = context.theme.series[at % context.theme.series.len()];
             x = put(buf, area, (x, area.y), &format!("{} ", canvas::letter(at)), style);
             let room = usize::from(area.right().saturating_sub(x));
-            x = put(buf, area, (x, area.y), &end(series.name, room, pen.glyphs.ellipsis), pen.theme.text) + 3;
+            x = put(buf, area, (x, area.y), &end(series.name, room, context.glyphs.ellipsis), context.theme.text) + 3;
         }
     }
 
-    fn values(&self, pen: Pen<'_>, plot: Rect, buf: &mut Buffer) {
+    fn values(&self, context: WidgetContext<'_>, plot: Rect, buf: &mut Buffer) {
         let whole = buf.area;
         let ticks = self.ticks(plot.height);
         let top = ticks.last().map_or(1.0, |(value, _)| *value);
         let axis = plot.x - 1;
         for y in plot.top()..plot.bottom() {
-            put(buf, whole, (axis, y), pen.glyphs.bar, pen.theme.dim);
+            put(buf, whole, (axis, y), context.glyphs.bar, context.theme.dim);
         }
-        let [corner, tick, _] = pen.glyphs.axes;
+        let [corner, tick, _] = context.glyphs.axes;
         for (value, label) in &ticks {
             // The lower axis represents zero.
             let y = plot.bottom() - (value / top * f64::from(plot.height)).round() as u16;
             let (y, symbol) = if *value > 0.0 { (y, tick) } else { (plot.bottom(), corner) };
-            put(buf, whole, (axis, y), symbol, pen.theme.dim);
+            put(buf, whole, (axis, y), symbol, context.theme.dim);
             let x = axis.saturating_sub(width(label) as u16 + 1);
-            put(buf, whole, (x, y), label, pen.theme.dim);
+            put(buf, whole, (x, y), label, context.theme.dim);
         }
     }
 
-    fn times(&self, pen: Pen<'_>, plot: Rect, buf: &mut Buffer) {
+    fn times(&self, context: WidgetContext<'_>, plot: Rect, buf: &mut Buffer) {
         let (axis, labels) = (plot.bottom(), plot.bottom() + 1);
         let row = Rect { y: axis, height: 2, ..plot };
         for x in plot.left()..plot.right() {
-            put(buf, row, (x, axis), pen.glyphs.rule, pen.theme.dim);
+            put(buf, row, (x, axis), context.glyphs.rule, context.theme.dim);
         }
         let mut free = plot.left();
         for (at, label) in axis::times(self.span, self.origin, plot.width) {
             let x = plot.x + self.column(at, plot.width);
-            put(buf, row, (x, axis), pen.glyphs.axes[2], pen.theme.dim);
+            put(buf, row, (x, axis), context.glyphs.axes[2], context.theme.dim);
             let columns = width(&label) as u16;
             let start = x.saturating_sub(columns / 2).min(plot.right().saturating_sub(columns)).max(plot.left());
             if start >= free {
-                free = put(buf, row, (start, labels), &label, pen.theme.dim) + 1;
+                free = put(buf, row, (start, labels), &label, context.theme.dim) + 1;
             }
         }
     }
 
-    fn lines(&self, pen: Pen<'_>, plot: Rect, buf: &mut Buffer) {
+    fn lines(&self, context: WidgetContext<'_>, plot: Rect, buf: &mut Buffer) {
         let top = self.ticks(plot.height).last().map_or(1.0, |(value, _)| *value);
-        let mut canvas = Canvas::new(plot.width, plot.height, pen.glyphs.unicode);
+        let mut canvas = Canvas::new(plot.width, plot.height, context.glyphs.unicode);
         for (at, series) in self.series.iter().enumerate() {
             let mut last = None;
             for (moment, value) in series.points.iter().filter(|(moment, _)| self.shows(*moment)) {
@@ -136,24 +136,24 @@ impl Chart<'_> {
                 last = here;
             }
         }
-        canvas.draw(self.lettered(), pen, plot, buf);
+        canvas.draw(self.lettered(), context, plot, buf);
     }
 
     /// Draws the selected range and the mark over the lines.
-    fn moments(&self, pen: Pen<'_>, plot: Rect, buf: &mut Buffer) {
+    fn moments(&self, context: WidgetContext<'_>, plot: Rect, buf: &mut Buffer) {
         if let Some((from, to)) = self.range.filter(|(from, to)| *to >= self.span.0 && *from <= self.span.1) {
             let (left, right) = (self.column(from, plot.width), self.column(to, plot.width));
             let shaded = Rect { x: plot.x + left, width: right - left + 1, ..plot };
-            buf.set_style(shaded.intersection(plot), pen.theme.range);
+            buf.set_style(shaded.intersection(plot), context.theme.range);
         }
         let Some(mark) = self.mark.filter(|mark| self.shows(*mark)) else { return };
         let x = plot.x + self.column(mark, plot.width);
         for y in plot.top()..plot.bottom() {
             if buf[(x, y)].symbol() == " " {
-                put(buf, plot, (x, y), pen.glyphs.moment, pen.theme.accent2);
+                put(buf, plot, (x, y), context.glyphs.moment, context.theme.accent2);
             }
         }
-        put(buf, Rect { y: plot.bottom(), height: 1, ..plot }, (x, plot.bottom()), "m", pen.theme.accent2);
+        put(buf, Rect { y: plot.bottom(), height: 1, ..plot }, (x, plot.bottom()), "m", context.theme.accent2);
     }
 
     /// The position of a moment in the span, 0 to 1.

@@ -5,7 +5,7 @@ mod axis;
 mod canvas;
 mod draw;
 
-use super::{Pen, put};
+use super::{WidgetContext, put};
 use crate::model::Unit;
 use crate::units::Nanos;
 

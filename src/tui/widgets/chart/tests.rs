@@ -25,9 +25,9 @@ fn a_line_rises_over_labelled_axes_and_keeps_its_gap() {
     values[14..=17].fill(None);
     let points = points(&values);
     let series = [Series { name: "frequency", points: &points }];
-    let text = drawn(50, 9, &Glyphs::UNICODE, |pen, area, buf| chart(&series, 30).draw(pen, area, buf));
+    let text = drawn(50, 9, &Glyphs::UNICODE, |context, area, buf| chart(&series, 30).draw(context, area, buf));
     insta::assert_snapshot!("one_line", text);
-    let text = drawn(50, 9, &Glyphs::ASCII, |pen, area, buf| chart(&series, 30).draw(pen, area, buf));
+    let text = drawn(50, 9, &Glyphs::ASCII, |context, area, buf| chart(&series, 30).draw(context, area, buf));
     insta::assert_snapshot!("one_line_ascii", text);
 }
 
@@ -38,13 +38,13 @@ fn two_lines_are_told_apart_by_letters_and_the_mark_stands_beside_them() {
     let (rising, falling) = (points(&rising), points(&falling));
     let series = [Series { name: "CPU 0", points: &rising }, Series { name: "CPU 1", points: &falling }];
     let chart = Chart { range: Some((second(40), second(50))), mark: Some(second(20)), ..chart(&series, 60) };
-    let text = drawn(70, 10, &Glyphs::UNICODE, |pen, area, buf| {
-        chart.draw(pen, area, buf);
-        let shaded = area.positions().filter(|place| buf[*place].style().bg == pen.theme.range.bg).count();
+    let text = drawn(70, 10, &Glyphs::UNICODE, |context, area, buf| {
+        chart.draw(context, area, buf);
+        let shaded = area.positions().filter(|place| buf[*place].style().bg == context.theme.range.bg).count();
         assert!(shaded > 5 * 7, "{shaded} cells of the range are set off");
     });
     insta::assert_snapshot!("two_lines", text);
-    let text = drawn(70, 10, &Glyphs::ASCII, |pen, area, buf| chart.draw(pen, area, buf));
+    let text = drawn(70, 10, &Glyphs::ASCII, |context, area, buf| chart.draw(context, area, buf));
     assert!(text.contains('a') && text.contains('b') && text.is_ascii(), "{text}");
 }
 
@@ -52,7 +52,7 @@ fn two_lines_are_told_apart_by_letters_and_the_mark_stands_beside_them() {
 fn without_a_value_there_are_axes_and_no_line() {
     let points = points(&[None, None, Some(f64::NAN), None]);
     let series = [Series { name: "nothing", points: &points }];
-    let text = drawn(40, 7, &Glyphs::UNICODE, |pen, area, buf| chart(&series, 3).draw(pen, area, buf));
+    let text = drawn(40, 7, &Glyphs::UNICODE, |context, area, buf| chart(&series, 3).draw(context, area, buf));
     assert!(text.contains("1.00 Hz") && !text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)), "{text}");
 }
 
@@ -77,9 +77,9 @@ proptest! {
             ..chart(&series, 40)
         };
         let glyphs = if ascii { Glyphs::ASCII } else { Glyphs::UNICODE };
-        drawn(width, height, &glyphs, |pen, area, buf| {
-            chart.draw(pen, Rect::new(x, y, area.width, area.height), buf);
-            chart.draw(pen, area, buf);
+        drawn(width, height, &glyphs, |context, area, buf| {
+            chart.draw(context, Rect::new(x, y, area.width, area.height), buf);
+            chart.draw(context, area, buf);
         });
     }
 }

@@ -13,7 +13,7 @@ use crate::view::diff_flamegraph::DiffFlameGraph;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 
 /// A baseline with these call paths: 1 ms of CPU time per sample, 0.5 ms of CPU time per operation.
-pub fn usual(stacks: &[(&str, u64)]) -> Baseline {
+pub fn learnt(stacks: &[(&str, u64)]) -> Baseline {
     let mut baseline = baseline(&[40]);
     let stack = |(path, count): &(&str, u64)| BaselineStack {
         frames: path.split(';').map(String::from).collect(),
@@ -28,14 +28,14 @@ pub fn usual(stacks: &[(&str, u64)]) -> Baseline {
 
 /// Samples by thread and stack over 100 s, to compare with a baseline. If `tids` is not empty, only those threads are
 /// shown. `ops` is the number of operations, if any were counted; each sample stands for 1 ms of CPU time.
-pub struct Now<'a> {
+pub struct CurrentSamples<'a> {
     pub samples: &'a [(u32, &'a str, u64)],
     pub tids: &'a [u32],
     pub ops: Option<u64>,
     pub axis: Axis,
 }
 
-impl Now<'_> {
+impl CurrentSamples<'_> {
     /// Compares it with the baseline.
     pub fn against(&self, baseline: &Baseline) -> Result<Option<DiffFlameGraph>> {
         let mut synthetic = Synthetic::new();
@@ -53,7 +53,7 @@ impl Now<'_> {
         let bounds = Bounds { since: Nanos(0), now: profile.duration() };
         let (time, compare_with) = (TimeSelector::All, CompareWith::Nothing);
         let filter = TaskFilter { tids: self.tids.to_vec(), ..TaskFilter::default() };
-        let request = ViewRequest::Flame { by: Default::default(), usual: true };
+        let request = ViewRequest::Flame { by: Default::default(), against_baseline: true };
         let query = Query { time, end: None, filter, axis: self.axis, compare_with, point: None, per: None, request };
         difference(&ViewContext::of(&profile, None, bounds, &query), baseline)
     }
@@ -61,7 +61,7 @@ impl Now<'_> {
 
 /// Functions that cost more, are new, gone, unchanged, or maybe gone by chance; per operation if `ops` is set.
 pub fn costlier(ops: Option<u64>, tids: &[u32], counted: bool) -> DiffFlameGraph {
-    let mut baseline = usual(&[
+    let mut baseline = learnt(&[
         ("main;serve;hash", 2000),
         ("main;serve;parse", 4000),
         ("main;serve;log_line", 900),
@@ -79,5 +79,5 @@ pub fn costlier(ops: Option<u64>, tids: &[u32], counted: bool) -> DiffFlameGraph
         (41, "/opt/app!main;/opt/app!serve", 545),
         (42, "/opt/app!main;/opt/app!idle_work", 1000),
     ];
-    Now { samples: &samples, tids, ops, axis: Axis::Event(0) }.against(&baseline).unwrap().unwrap()
+    CurrentSamples { samples: &samples, tids, ops, axis: Axis::Event(0) }.against(&baseline).unwrap().unwrap()
 }

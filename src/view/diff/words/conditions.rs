@@ -4,7 +4,7 @@ use super::values::{relative, typed};
 use crate::analysis::diff::Side;
 use crate::model::Unit;
 use crate::view::diff::{
-    Adjustment, CodeView, CurveBasis, GroupKind, Load, LoadMeasure, LoadRange, Mismatch, Per, RecordingView,
+    CodeView, CurveBasis, GroupKind, Load, LoadAdjustment, LoadMeasure, LoadRange, Mismatch, Per, RecordingView,
     SettingsView, Severity, SideView, SubgroupCheck,
 };
 use crate::view::number::quantity;
@@ -31,26 +31,28 @@ pub(in crate::view::diff) fn load(load: &Load) -> String {
     let both = format!("{} -> {}", value(base.mean), value(new.mean));
     let range = |spread: LoadRange| format!("{} to {}", value(spread.low), value(spread.high));
     match load.adjustment {
-        Adjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
-        Adjustment::Near => format!("{what} were about the same ({both}), too steady to show the effect of the rest"),
-        Adjustment::Done { from, to, windows, curve_basis: CurveBasis::Windows, .. } => format!(
+        LoadAdjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
+        LoadAdjustment::Near => {
+            format!("{what} were about the same ({both}), too steady to show the effect of the rest")
+        }
+        LoadAdjustment::Done { from, to, windows, curve_basis: CurveBasis::Windows, .. } => format!(
             "by {what}, {both}; costs are compared over {} to {}, where both have windows ({} and {})",
             value(from),
             value(to),
             windows[0],
             windows[1]
         ),
-        Adjustment::Done { from, to, curve_basis: CurveBasis::Runs, .. } => format!(
+        LoadAdjustment::Done { from, to, curve_basis: CurveBasis::Runs, .. } => format!(
             "by {what}, {both}; it differed from run to run ({} to {} on both sides), and costs are compared by a curve through the runs",
             value(from),
             value(to)
         ),
-        Adjustment::TooFewRuns { runs, needed } => format!(
+        LoadAdjustment::TooFewRuns { runs, needed } => format!(
             "{what} differed from run to run ({both}); {runs} runs cannot separate that from the cost, {needed} can"
         ),
-        Adjustment::Apart => format!("{what} have no range in common: {} and {}", range(base), range(new)),
-        Adjustment::Opposed => format!("{what} {both}: more was done with less CPU time, or less with more"),
-        Adjustment::Unknown => "not known".to_string(),
+        LoadAdjustment::Apart => format!("{what} have no range in common: {} and {}", range(base), range(new)),
+        LoadAdjustment::Opposed => format!("{what} {both}: more was done with less CPU time, or less with more"),
+        LoadAdjustment::Unknown => "not known".to_string(),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::conditions::subgroup_text;
 use super::values::{change, interval, own_change, relative, shown, typed, within};
 use crate::analysis::diff::{PRIMARY, Settings};
-use crate::view::diff::{Adjustment, AnswerKind, Basis, ComparisonView, MetricRow, Verdict};
+use crate::view::diff::{AnswerKind, Basis, ComparisonView, LoadAdjustment, MetricRow, Verdict};
 
 /// The conclusions of a comparison, in sentences.
 pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings) -> Vec<String> {
@@ -77,16 +77,16 @@ const REPEAT: &str = "Repeat the runs to measure it: BASE1,BASE2,BASE3 NEW1,NEW2
 fn open_for_load(view: &ComparisonView) -> Option<String> {
     let undecided = view.answer.as_ref().is_some_and(|row| row.verdict == Verdict::Undecided && row.low.is_some());
     let text = match view.load.adjustment {
-        Adjustment::Apart => {
+        LoadAdjustment::Apart => {
             "The two sides had no load in common, so load or program may have caused the change: record both at overlapping \
              loads."
                 .to_string()
         }
-        Adjustment::TooFewRuns { needed, .. } => format!(
+        LoadAdjustment::TooFewRuns { needed, .. } => format!(
             "The load differed from run to run, so load or program may have caused the change: record {needed} runs in all, at \
              overlapping loads."
         ),
-        Adjustment::Near if undecided => {
+        LoadAdjustment::Near if undecided => {
             "The load differed, which may have caused or hidden a change: record both at the same load.".to_string()
         }
         _ => return None,

@@ -10,7 +10,7 @@ mod whole;
 use super::*;
 use crate::analysis::Axis;
 use crate::analysis::finding::RuleResults;
-use crate::analysis::sweep::{Bound, Fit, Peak, Point, Usl};
+use crate::analysis::sweep::{Coefficient, Peak, Point, RegionFit, Usl};
 use crate::model::{Region, Why};
 use synthetic::{OperationCost, SyntheticProgram, SyntheticSweep, even};
 
@@ -151,10 +151,10 @@ fn a_serial_section_is_told_from_uneven_load_by_its_constant_fraction() {
 #[test]
 fn the_law_of_the_region_is_evidence() {
     let mut sweep = SyntheticProgram::of(&WIDTHS, |n| even().on_cpu("worker;count", 20.0 * f64::from(n * n))).sweep();
-    let bound = |value| Bound { value, error: None, half: None };
+    let bound = |value| Coefficient { value, error: None, half: None };
     let law =
         Usl { gamma: bound(1e6), alpha: bound(0.01), beta: bound(0.02), residual: 1.0, freedom: 2, peak: Peak::None };
-    sweep.fits.push(Fit { region: Region::Cores, widths: WIDTHS.to_vec(), law: Ok(law) });
+    sweep.fits.push(RegionFit { region: Region::Cores, widths: WIDTHS.to_vec(), law: Ok(law) });
     let results = evaluate_sweep(&sweep.points, 0, &sweep.stacks, &sweep.losses, &sweep.fits);
     let found = finding(&results, "contended-line");
     assert!(found.evidence.iter().any(|row| row.label.starts_with("coherency") && row.value == 0.02));

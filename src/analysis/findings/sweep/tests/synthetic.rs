@@ -5,7 +5,8 @@ use crate::analysis::finding::RuleResults;
 use crate::analysis::findings::evaluate_sweep;
 use crate::analysis::findings::families::tests::function;
 use crate::analysis::sweep::{
-    Cost, Estimate, Fit, FunctionId, Loss, LossRow, Numbers, PathCost, Point, Run, Slice, SliceKind, Split, Stack,
+    Cost, Estimate, FunctionId, Loss, LossRow, PathCost, Point, PointMetrics, RegionFit, Run, Slice, SliceKind, Split,
+    Stack,
 };
 use crate::analysis::{Cause, CodeKind, Metric, Totals};
 use crate::model::{Measure, MetricId, Region, TaskState, Unit, Why};
@@ -53,7 +54,7 @@ pub struct SyntheticSweep {
     pub points: Vec<Point>,
     pub stacks: Vec<Stack>,
     pub losses: Vec<Loss>,
-    pub fits: Vec<Fit>,
+    pub fits: Vec<RegionFit>,
 }
 
 /// A microsecond in five functions, at every width.
@@ -193,7 +194,7 @@ impl SyntheticProgram {
         let missing = Measure::Missing(Why::NotSupported);
         let counted = |value: Option<f64>| value.map_or(missing, estimate);
         let relative = f64::from(n) / first;
-        let numbers = Numbers {
+        let numbers = PointMetrics {
             ops: estimate(f64::from(n) * WALL * 1e9 / load.ns()),
             seconds: estimate(WALL),
             ops_per_s: estimate(f64::from(n) * 1e9 / load.ns()),

@@ -44,7 +44,7 @@ pub enum ThreadState {
 /// A thread and its files below `/proc`, which stay open if that is affordable: opening them takes longer than reading
 /// them, and a sample must be complete before a short wait is over.
 #[derive(Debug)]
-pub struct Place {
+pub struct WaitFiles {
     tid: u32,
     open: Option<[File; 2]>,
 }
@@ -54,12 +54,12 @@ const FILES: [&str; 2] = ["syscall", "wchan"];
 /// Longer than the contents of either.
 const LINE: usize = 256;
 
-impl Place {
+impl WaitFiles {
     /// A thread to sample; with `keep` its files are opened now.
-    pub fn new(tid: u32, keep: bool) -> Place {
+    pub fn new(tid: u32, keep: bool) -> WaitFiles {
         let open = |name| File::open(format!("/proc/{tid}/{name}"));
         let files = || Some([open(FILES[0]).ok()?, open(FILES[1]).ok()?]);
-        Place { tid, open: keep.then(files).flatten() }
+        WaitFiles { tid, open: keep.then(files).flatten() }
     }
 
     /// The thread.
@@ -190,7 +190,7 @@ mod tests {
         let tid: u32 = receiver.recv().unwrap();
         let seen = (0..200).find_map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
-            if let ThreadState::Blocked(sample) = Place::new(tid, true).look(true) { Some(sample) } else { None }
+            if let ThreadState::Blocked(sample) = WaitFiles::new(tid, true).look(true) { Some(sample) } else { None }
         });
         drop(writer);
         blocked.join().unwrap().unwrap();
@@ -198,7 +198,7 @@ mod tests {
         assert!(sample.kernel.ends_with(&["on a pipe".to_string(), "sys_read".to_string()]), "{:?}", sample.kernel);
         assert!(sample.from < sample.to && sample.user.is_some() && sample.stack.len() > 256);
         for keep in [true, false] {
-            assert!(matches!(Place::new(tid, keep).look(true), ThreadState::Ended));
+            assert!(matches!(WaitFiles::new(tid, keep).look(true), ThreadState::Ended));
         }
     }
 }

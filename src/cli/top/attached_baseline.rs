@@ -1,7 +1,7 @@
 //! The baseline of a session, and the session's comparison with it.
 //! A live session is compared by its own thread, window by window.
 
-use super::super::baseline::Fitted;
+use super::super::baseline::MatchedBaseline;
 use crate::analysis::baseline::{Levels, key_changes, key_of};
 use crate::error::Result;
 use crate::model::Baseline;
@@ -23,9 +23,9 @@ pub(super) struct AttachedBaseline {
 
 impl AttachedBaseline {
     /// For a capture that is about to begin.
-    pub fn of_session(fitted: Fitted) -> AttachedBaseline {
-        let head = BaselineSummary::of(Levels::of(&fitted.baseline).strength, fitted.stale);
-        AttachedBaseline { baseline: Arc::new(fitted.baseline), head, recorded: None }
+    pub fn of_session(matched: MatchedBaseline) -> AttachedBaseline {
+        let head = BaselineSummary::of(Levels::of(&matched.baseline).strength, matched.stale);
+        AttachedBaseline { baseline: Arc::new(matched.baseline), head, recorded: None }
     }
 
     /// For a recording: with the baseline at `path`, else with the one within the recording, if any.
@@ -41,14 +41,14 @@ impl AttachedBaseline {
     }
 
     /// The current comparison. Samples identify the program, which is unknown before a command has started.
-    pub fn standing(&self, held: &History) -> Option<BaselineComparisonView> {
+    pub fn comparison(&self, history: &History) -> Option<BaselineComparisonView> {
         if let Some(view) = &self.recorded {
             return Some(view.clone());
         }
-        let assessment = held.assessment()?;
+        let assessment = history.assessment()?;
         let mut head = self.head.clone();
-        let profile = held.profile();
-        let now = profile.meta.started_unix_ns.saturating_add(held.now().0);
+        let profile = history.profile();
+        let now = profile.meta.started_unix_ns.saturating_add(history.now().0);
         for point in key_changes(&self.baseline, &key_of(profile), now) {
             if head.stale.iter().all(|known| known.what != point.what) {
                 head.stale.push(point);

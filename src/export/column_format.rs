@@ -6,16 +6,16 @@ use crate::view::number;
 
 /// The number format of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct ColumnFormat {
     /// The unit for the heading; may be empty.
     pub unit: String,
     factor: f64,
     decimals: usize,
 }
 
-impl Shape {
+impl ColumnFormat {
     /// The format in which the smallest of these numbers keeps three digits.
-    pub fn of(unit: Unit, values: impl Iterator<Item = f64>) -> Shape {
+    pub fn of(unit: Unit, values: impl Iterator<Item = f64>) -> ColumnFormat {
         let sizes = values.map(f64::abs).filter(|value| value.is_finite());
         let (least, most) = sizes.fold((f64::INFINITY, 0.0_f64), |(least, most), size| {
             (if size > 0.0 { least.min(size) } else { least }, most.max(size))
@@ -25,26 +25,26 @@ impl Shape {
         let (factor, name) = scale(unit, at_least(1000.0));
         let telling = at_least(100.0) / factor;
         let decimals = if telling > 0.0 { (2 - telling.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
-        Shape { unit: name.to_string(), factor, decimals }
+        ColumnFormat { unit: name.to_string(), factor, decimals }
     }
 
     /// For plain numbers; the caller supplies the unit.
-    pub fn plain(values: impl Iterator<Item = f64>) -> Shape {
-        Shape::of(Unit::Ratio, values)
+    pub fn plain(values: impl Iterator<Item = f64>) -> ColumnFormat {
+        ColumnFormat::of(Unit::Ratio, values)
     }
 
     /// For costs per operation in nanoseconds or cycles; times get a suitable unit.
-    pub fn cost(unit: &str, values: impl Iterator<Item = f64>) -> Shape {
+    pub fn cost(unit: &str, values: impl Iterator<Item = f64>) -> ColumnFormat {
         if unit != "ns" {
-            return Shape { unit: unit.to_string(), ..Shape::plain(values) };
+            return ColumnFormat { unit: unit.to_string(), ..ColumnFormat::plain(values) };
         }
-        let shape = Shape::of(Unit::Seconds, values.map(|ns| ns * 1e-9));
-        Shape { factor: shape.factor * 1e9, ..shape }
+        let shape = ColumnFormat::of(Unit::Seconds, values.map(|ns| ns * 1e-9));
+        ColumnFormat { factor: shape.factor * 1e9, ..shape }
     }
 
     /// Plain numbers with this many decimals.
-    pub fn fixed(decimals: usize) -> Shape {
-        Shape { unit: String::new(), factor: 1.0, decimals }
+    pub fn fixed(decimals: usize) -> ColumnFormat {
+        ColumnFormat { unit: String::new(), factor: 1.0, decimals }
     }
 
     /// Formats a number of the column.
@@ -113,7 +113,7 @@ mod tests {
             ("ns", [375.0, 3.0], "ns", ["375.00", "3.00"]),
             ("cycles", [13_443.0, 291.8], "cycles", ["13,443", "292"]),
         ] {
-            let shape = Shape::cost(unit, values.into_iter());
+            let shape = ColumnFormat::cost(unit, values.into_iter());
             assert_eq!(
                 (shape.unit.as_str(), values.map(|value| shape.show(value))),
                 (name, expected.map(String::from))
@@ -140,7 +140,7 @@ mod tests {
             (Unit::Ratio, vec![1e300], "", vec!["1.00e300"]),
             (Unit::Count, vec![], "", vec![]),
         ] {
-            let shape = Shape::of(unit, values.iter().copied());
+            let shape = ColumnFormat::of(unit, values.iter().copied());
             let shown: Vec<_> = values.iter().map(|value| shape.show(*value)).collect();
             assert_eq!((shape.unit.as_str(), shown), (name, expected.iter().map(ToString::to_string).collect()));
         }
