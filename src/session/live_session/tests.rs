@@ -20,14 +20,14 @@ fn replayed() -> Profile {
 }
 
 /// A session over a recording, and its news.
-fn session() -> (LiveSession, Receiver<News>) {
-    let (tell, news) = channel();
-    let session = LiveSession::replay(replayed(), move |fresh| _ = tell.send(fresh)).unwrap();
+fn session() -> (LiveSession, Receiver<SessionEvent>) {
+    let (notify, news) = channel();
+    let session = LiveSession::replay(replayed(), move |fresh| _ = notify.send(fresh)).unwrap();
     (session, news)
 }
 
-fn failures(news: &Receiver<News>) -> Vec<String> {
-    let failure = |news| if let News::Failed(error) = news { Some(error.to_string()) } else { None };
+fn failures(news: &Receiver<SessionEvent>) -> Vec<String> {
+    let failure = |news| if let SessionEvent::Failed(error) = news { Some(error.to_string()) } else { None };
     news.try_iter().filter_map(failure).collect()
 }
 
@@ -44,7 +44,7 @@ fn jobs_run_in_their_order_and_all_before_the_end() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     for number in 0..50 {
         let seen = Arc::clone(&seen);
-        session.look(move |_| seen.lock().unwrap().push(number));
+        session.submit(move |_| seen.lock().unwrap().push(number));
     }
     assert!(session.finish().unwrap().is_none(), "nothing was recorded");
     assert_eq!(*seen.lock().unwrap(), (0..50).collect::<Vec<_>>());
@@ -54,23 +54,25 @@ fn jobs_run_in_their_order_and_all_before_the_end() {
 #[test]
 fn a_recording_is_whole_from_its_beginning_and_not_live() {
     let (session, _news) = session();
-    let (tell, told) = channel();
-    session.look(move |history| {
+    let (notify, failure_reported) = channel();
+    session.submit(move |history| {
         let profile = history.profile();
-        tell.send((history.is_live(), history.since(), history.now(), profile.samples.len(), history.lost())).unwrap();
+        notify
+            .send((history.is_live(), history.since(), history.now(), profile.samples.len(), history.lost()))
+            .unwrap();
     });
-    assert_eq!(told.recv().unwrap(), (false, Nanos(0), second(2), 1, 0));
+    assert_eq!(failure_reported.recv().unwrap(), (false, Nanos(0), second(2), 1, 0));
     session.finish().unwrap();
 }
 
 #[test]
 fn a_job_that_panics_is_reported_and_the_next_one_runs() {
     let (session, news) = session();
-    session.look(|_| panic!("a view with a bug"));
-    session.look(|_| panic!("another one"));
-    let (tell, told) = channel();
-    session.look(move |history| tell.send(history.profile().samples.len()).unwrap());
-    assert_eq!(told.recv().unwrap(), 1);
+    session.submit(|_| panic!("a view with a bug"));
+    session.submit(|_| panic!("another one"));
+    let (notify, failure_reported) = channel();
+    session.submit(move |history| notify.send(history.profile().samples.len()).unwrap());
+    assert_eq!(failure_reported.recv().unwrap(), 1);
     assert!(session.is_running());
     session.finish().unwrap();
     let failures = failures(&news);
@@ -82,17 +84,17 @@ fn a_job_that_panics_is_reported_and_the_next_one_runs() {
 fn a_mark_in_a_recording_stands_at_its_end() {
     let (session, _news) = session();
     session.mark("deployed".to_string());
-    let (tell, told) = channel();
-    session.look(move |history| tell.send(history.profile().marks.clone()).unwrap());
-    let marks = told.recv().unwrap();
+    let (notify, failure_reported) = channel();
+    session.submit(move |history| notify.send(history.profile().marks.clone()).unwrap());
+    let marks = failure_reported.recv().unwrap();
     assert_eq!((marks.len(), marks[0].at, marks[0].label.as_str()), (1, second(2), "deployed"));
     session.finish().unwrap();
 }
 
 #[test]
 fn a_session_that_is_dropped_lets_its_thread_end() {
-    let (tell, news) = channel();
-    drop(LiveSession::replay(replayed(), move |fresh| _ = tell.send(fresh)).unwrap());
+    let (notify, news) = channel();
+    drop(LiveSession::replay(replayed(), move |fresh| _ = notify.send(fresh)).unwrap());
     assert!(news.recv().is_err(), "the thread has ended and dropped its sender");
 }
 
@@ -105,7 +107,7 @@ fn a_thread_that_panics_fails_the_session_and_holds_up_nobody() {
     // Neither a mailbox without a reader nor a full channel of events stops the caller.
     let ran = Arc::new(Mutex::new(false));
     let job = Arc::clone(&ran);
-    session.look(move |_| *job.lock().unwrap() = true);
+    session.submit(move |_| *job.lock().unwrap() = true);
     session.mark("too late".to_string());
     let error = session.finish().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
@@ -116,7 +118,7 @@ fn a_thread_that_panics_fails_the_session_and_holds_up_nobody() {
 #[test]
 fn news_whose_reader_panics_end_the_thread_and_not_the_program() {
     let session = LiveSession::replay(replayed(), |_| panic!("a reader with a bug")).unwrap();
-    session.look(|_| panic!("makes news"));
+    session.submit(|_| panic!("makes news"));
     ended(&session);
     assert_eq!(session.finish().unwrap_err().kind(), ErrorKind::Io);
 }
@@ -129,12 +131,12 @@ fn the_error_of_a_thread_is_the_sessions() {
 }
 
 /// A worker over a live history, its requests and its news.
-fn worker() -> (HistoryWorker, Sender<Order>, Receiver<News>) {
+fn worker() -> (HistoryWorker, Sender<Order>, Receiver<SessionEvent>) {
     let (orders, mailbox) = channel();
-    let (tell, news) = channel();
-    let held = History::live(ProfileBuilder::new(meta()), Limit::default(), crate::sys::clock::Clock::start(), None);
-    let tell = Box::new(move |fresh| _ = tell.send(fresh));
-    (HistoryWorker { held, recorder: None, tell, orders: mailbox, told: false }, orders, news)
+    let (notify, news) = channel();
+    let history = History::live(ProfileBuilder::new(meta()), Limit::default(), crate::sys::clock::Clock::start(), None);
+    let notify = Box::new(move |fresh| _ = notify.send(fresh));
+    (HistoryWorker { history, recorder: None, notify, orders: mailbox, failure_reported: false }, orders, news)
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn requests_after_the_last_one_are_not_carried_out() {
     orders.send(Order::Finish).unwrap();
     orders.send(Order::Mark("second".to_string())).unwrap();
     worker.answer();
-    let marks: Vec<_> = worker.held.profile().marks.iter().map(|mark| mark.label.clone()).collect();
+    let marks: Vec<_> = worker.history.profile().marks.iter().map(|mark| mark.label.clone()).collect();
     assert_eq!(marks, ["first"]);
     assert!(news.try_iter().next().is_none(), "a mark ends no window");
 }
@@ -152,38 +154,38 @@ fn requests_after_the_last_one_are_not_carried_out() {
 #[test]
 fn a_capture_that_has_ended_is_kept_with_its_totals_and_its_late_names() {
     let (mut worker, _, _) = worker();
-    assert!(worker.held.is_live());
+    assert!(worker.history.is_live());
     let events: Vec<Event> = vec![sample(Nanos(1)), lost(crate::model::LossKind::Samples, 3), tick(1)];
-    assert!(worker.held.take(events), "a window ended");
-    assert!(!worker.held.take(vec![sample(second(1))]), "and none since");
+    assert!(worker.history.take(events), "a window ended");
+    assert!(!worker.history.take(vec![sample(second(1))]), "and none since");
     let mut last = capture_end(EndReason::TargetGone, Some(0), 2);
     last.late = vec![lost(crate::model::LossKind::Samples, 2)];
-    worker.held.end(Some(last));
-    assert!(!worker.held.is_live());
-    assert_eq!((worker.held.now(), worker.held.lost()), (second(2), 5));
-    assert_eq!(worker.held.profile().meta.duration_ns, Some(second(2).0));
-    let mark = worker.held.mark("after the end".to_string());
+    worker.history.end(Some(last));
+    assert!(!worker.history.is_live());
+    assert_eq!((worker.history.now(), worker.history.lost()), (second(2), 5));
+    assert_eq!(worker.history.profile().meta.duration_ns, Some(second(2).0));
+    let mark = worker.history.mark("after the end".to_string());
     assert!(matches!(mark, Event::Mark(mark) if mark.at == second(2)), "the clock has stopped");
 }
 
 #[test]
 fn a_capture_that_failed_keeps_what_came_before() {
     let (mut worker, _, _) = worker();
-    worker.held.take(vec![sample(Nanos(1)), tick(1)]);
-    worker.held.end(None);
-    assert_eq!((worker.held.is_live(), worker.held.now()), (false, second(1)));
-    assert_eq!(worker.held.profile().samples.len(), 1);
-    assert_eq!(worker.held.profile().meta.duration_ns, None);
+    worker.history.take(vec![sample(Nanos(1)), tick(1)]);
+    worker.history.end(None);
+    assert_eq!((worker.history.is_live(), worker.history.now()), (false, second(1)));
+    assert_eq!(worker.history.profile().samples.len(), 1);
+    assert_eq!(worker.history.profile().meta.duration_ns, None);
 }
 
 #[test]
 fn a_copy_is_a_history_that_stands_still() {
     let (mut worker, _, _) = worker();
-    worker.held.take(vec![sample(Nanos(1)), lost(crate::model::LossKind::Ring, 9), tick(1)]);
-    let copy = worker.held.copy();
-    worker.held.take(vec![sample(second(1)), tick(2)]);
+    worker.history.take(vec![sample(Nanos(1)), lost(crate::model::LossKind::Ring, 9), tick(1)]);
+    let copy = worker.history.copy();
+    worker.history.take(vec![sample(second(1)), tick(2)]);
     assert_eq!((copy.is_live(), copy.now(), copy.lost(), copy.profile().samples.len()), (false, second(1), 9, 1));
-    assert_eq!((worker.held.now(), worker.held.profile().samples.len()), (second(2), 2));
+    assert_eq!((worker.history.now(), worker.history.profile().samples.len()), (second(2), 2));
     assert!(copy.assessment().is_none());
 }
 
@@ -191,9 +193,9 @@ fn a_copy_is_a_history_that_stands_still() {
 fn a_window_that_comes_twice_or_late_does_not_move_the_end_back() {
     let (mut worker, _, _) = worker();
     for at in [1, 3, 2, 3] {
-        worker.held.take(vec![tick(at)]);
+        worker.history.take(vec![tick(at)]);
     }
-    assert_eq!(worker.held.now(), second(3));
+    assert_eq!(worker.history.now(), second(3));
 }
 
 #[test]
