@@ -1,12 +1,11 @@
 //! The profile that all export tests share, and what a flame graph says of it: the measure for every format.
 
-use super::model::profile::Profile;
-use super::model::{BuildId, Definition, Event, Mark, ModuleDef, ModuleId, ModuleKind, Symbol};
-use super::model::{FrameId, LossKind, StackEnd, TaskChange, TaskState};
-use super::units::Nanos;
 use crate::synthetic::{Synthetic, ms};
 use ironlaw::analysis::{Axis, Selection};
-use ironlaw::model::profile::ProfileBuilder;
+use ironlaw::model::profile::{Profile, ProfileBuilder};
+use ironlaw::model::{BuildId, Definition, Event, Mark, ModuleDef, ModuleId, ModuleKind, Symbol};
+use ironlaw::model::{FrameId, LossKind, StackEnd, TaskChange, TaskState};
+use ironlaw::units::Nanos;
 use ironlaw::view::Label;
 use ironlaw::view::flame::{FlameGraph, FlameOptions};
 use std::collections::BTreeMap;

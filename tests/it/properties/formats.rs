@@ -1,5 +1,6 @@
 //! Every format, read back: whatever names a program gives its functions and threads, a reader gets the same rows.
 
+use super::recipe::Taken;
 use super::{NAMES, Recipe, recipe};
 use ironlaw::analysis::{GroupBy, Selection};
 use ironlaw::export;
@@ -238,13 +239,8 @@ proptest! {
 #[test]
 fn each_hostile_name_stays_one_name() {
     for name in NAMES {
-        let taken = (0..3).map(|n| super::Taken {
-            at: 100 + n,
-            tid: 41,
-            path: vec![0],
-            weight: 1_000_000,
-            end: StackEnd::Whole,
-        });
+        let taken =
+            (0..3).map(|n| Taken { at: 100 + n, tid: 41, path: vec![0], weight: 1_000_000, end: StackEnd::Whole });
         let recipe = Recipe {
             functions: vec![(name.to_string(), 0); 8],
             taken: taken.collect(),

@@ -1,8 +1,8 @@
 //! The screen Overview: the law's factors, where the time goes, the rates, the hottest functions, the findings.
 
 mod below;
-mod charts;
 mod draw;
+mod layout;
 mod page;
 mod rates;
 mod split;
@@ -37,7 +37,7 @@ impl State {
     }
 
     fn page(&self, cx: &PanelContext<'_>, area: Rect) -> Page {
-        self.view.as_ref().map_or_else(Page::default, |view| page::page(view, cx, area))
+        self.view.as_ref().map_or_else(Page::default, |view| layout::layout(view, cx, area))
     }
 
     fn select(&mut self, item: Option<Item>) -> Vec<PanelRequest> {
@@ -163,8 +163,5 @@ impl Panel for State {
     }
 }
 
-#[cfg(test)]
-#[cfg(test)]
-#[cfg(test)]
 #[cfg(test)]
 mod tests;

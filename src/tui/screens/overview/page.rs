@@ -1,10 +1,6 @@
-//! The layout of the overview, computed once for drawing, keys and the mouse.
-//! If there is not enough room, the least important parts are dropped.
+//! A page: what is drawn where, and which item a position or a step leads to.
 
-use super::{below, charts, rates, split, tiles};
 use crate::model::MetricId;
-use crate::tui::panel::PanelContext;
-use crate::view::overview::Overview;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
@@ -143,45 +139,6 @@ impl Rows {
     pub fn width(&self) -> u16 {
         self.0.width
     }
-}
-
-/// Minimum number of rows for functions and findings, reserved before rates and charts.
-const BELOW: u16 = 4;
-/// From this height on, there are charts.
-const CHARTED: u16 = 30;
-
-/// Lays out the page of a view.
-pub(super) fn page(view: &Overview, cx: &PanelContext<'_>, area: Rect) -> Page {
-    let mut page = Page::default();
-    // An empty column as a margin, if there is room.
-    let margin = u16::from(area.width > 50);
-    let mut rows = Rows::new(Rect { x: area.x + margin, width: area.width - margin, ..area });
-    let hidden = tiles::tiles(view, cx, &mut rows, &mut page);
-    let full = area.height >= CHARTED;
-    if rows.left() >= BELOW + 2 {
-        rule(&mut rows, &mut page);
-        split::split(view, cx, &mut rows, &mut page);
-    }
-    let groups = rates::shown(view, hidden);
-    let room = usize::from(rows.left().saturating_sub(BELOW + 1));
-    rates::rates(view, &groups[..groups.len().min(room)], cx, &mut rows, &mut page);
-    if full {
-        rule(&mut rows, &mut page);
-        let below = below::wanted(view).clamp(BELOW, 14);
-        let room = rows.left().saturating_sub(below + 1);
-        charts::charts(view, cx, rows.take(room.min(14)), &mut page);
-    }
-    if rows.left() > 1 {
-        rule(&mut rows, &mut page);
-    }
-    let rest = rows.left();
-    below::below(view, cx, rows.take(rest), &mut page);
-    page
-}
-
-fn rule(rows: &mut Rows, page: &mut Page) {
-    let at = rows.take(1);
-    page.push(at, None, Drawing::Rule);
 }
 
 #[cfg(test)]

@@ -1,0 +1,155 @@
+//! A session by its keys: requests, times, search, files, the end, and what every key and size does.
+
+use super::*;
+
+#[test]
+fn one_look_is_under_way_at_a_time_and_what_is_asked_meanwhile_is_asked_once() {
+    let mut app = app();
+    let first = app.update(Msg::Fresh);
+    assert!(matches!(first.as_slice(), [Effect::Snapshot(_)]));
+    assert!(app.update(Msg::Fresh).is_empty() && app.update(Msg::Input(key("2"))).is_empty());
+    let next = answer(&mut app, &first[0]);
+    let [Effect::Snapshot(query)] = next.as_slice() else { panic!("{next:?}") };
+    assert!(matches!(query.request, ViewRequest::Flame { .. }), "what is asked is what is shown by then");
+    assert!(answer(&mut app, &next[0]).is_empty());
+}
+
+#[test]
+fn pausing_holds_the_end_of_what_is_shown_and_following_lets_it_go() {
+    for pause in ["Space", "f"] {
+        let mut app = app();
+        press(&mut app, pause);
+        assert_eq!(app.query().end, Some(seconds(20)));
+        press(&mut app, "[ [ ]");
+        assert_eq!(app.query().end, Some(seconds(19)));
+        press(&mut app, pause);
+        assert_eq!(app.query().end, None);
+    }
+}
+
+#[test]
+fn a_selected_range_is_what_every_screen_shows_until_it_is_left() {
+    let mut app = app();
+    press(&mut app, "Space v [ [ [ v 4");
+    assert_eq!(
+        (app.query().time, app.query().request),
+        (TimeSelector::Between(seconds(17), seconds(20)), ViewRequest::Threads { detail: None })
+    );
+    press(&mut app, "Esc");
+    assert_eq!(app.query().time, TimeSelector::Last(seconds(30)));
+}
+
+#[test]
+fn a_mark_compares_what_comes_after_it_with_what_came_before() {
+    let mut app = app();
+    assert_eq!(press(&mut app, "m"), [Effect::Mark("mark 2".into())]);
+    assert_eq!(
+        (app.query().time, app.query().compare_with),
+        (TimeSelector::Since(seconds(20)), CompareWith::Before(seconds(20)))
+    );
+    press(&mut app, "M");
+    assert_eq!(app.query().compare_with, CompareWith::Nothing);
+}
+
+#[test]
+fn waits_take_turns_with_the_event() {
+    let mut app = app();
+    press(&mut app, "o");
+    assert_eq!(app.query().axis, Axis::OffCpu);
+    press(&mut app, "o");
+    assert_eq!(app.query().axis, Axis::Event(0));
+}
+
+#[test]
+fn a_typed_search_stays_until_esc_and_keys_are_text_while_it_is_typed() {
+    let mut app = app();
+    assert!(press(&mut app, "/ q u i t").is_empty());
+    assert_eq!(app.search, "quit");
+    press(&mut app, "Enter");
+    assert_eq!((app.search.as_str(), &app.overlay), ("quit", &Overlay::None));
+    press(&mut app, "Esc");
+    assert_eq!(app.search, "");
+}
+
+#[test]
+fn files_are_written_under_the_typed_name_or_a_made_up_one() {
+    let mut app = app();
+    assert_eq!(press(&mut app, "w Enter"), [Effect::Record(None)]);
+    assert_eq!(press(&mut app, "w a b Enter"), [Effect::Record(Some("ab".into()))]);
+    assert!(
+        matches!(press(&mut app, "e x Enter").as_slice(), [Effect::Export { path: Some(path), .. }] if path.to_str() == Some("x"))
+    );
+    assert!(press(&mut app, "e Esc").is_empty());
+}
+
+#[test]
+fn the_palette_carries_out_what_its_key_would() {
+    let mut app = app();
+    press(&mut app, ": p a u s e Enter");
+    assert_eq!(app.query().end, Some(seconds(20)));
+    assert_eq!(press(&mut app, ": q u i t Enter"), [Effect::Quit]);
+}
+
+#[test]
+fn the_end_of_the_target_is_said_and_leaves_everything_open() {
+    let mut app = app();
+    app.update(Msg::Ended("the command ended with status 3".into()));
+    let text = screen(&app, 100, 24);
+    assert!(text.contains("the command ended with status 3") && text.contains("w writes a recording"), "{text}");
+    assert!(text.contains("ENDED"), "{text}");
+    assert!(press(&mut app, "2 3 4 [ o").is_empty());
+    assert_eq!(press(&mut app, "q"), [Effect::Quit]);
+}
+
+#[test]
+fn what_cannot_be_opened_leads_back_to_the_picker_or_ends_the_session() {
+    let refusal = || Msg::Failed(Error::new(ErrorKind::NotPermitted, "no permission for pid 1").hint("Run as root."));
+    let mut app = App::new(&settings(), (80, 24));
+    app.update(Msg::Choices(Choices::default()));
+    app.phase = SessionPhase::Opening;
+    assert_eq!(app.update(refusal()), [Effect::Choose]);
+    let text = screen(&app, 80, 24);
+    assert!(text.contains("no permission for pid 1") && text.contains("Run as root."), "{text}");
+
+    let mut app = App::opening(&settings(), (80, 24));
+    assert_eq!(app.update(refusal()), [Effect::Quit]);
+    assert_eq!(app.take_refusal().unwrap().kind(), ErrorKind::NotPermitted);
+}
+
+#[test]
+fn help_lists_every_key_and_ends_with_any_other() {
+    let mut app = app();
+    press(&mut app, "?");
+    let narrow = screen(&app, 80, 80);
+    app.update(Msg::Input(Event::Resize(160, 50)));
+    let wide = screen(&app, 160, 50);
+    // Only a sweep has that screen, and only a comparison has other divisors.
+    for row in crate::tui::keys::TABLE.iter().filter(|row| !["scaling", "per"].contains(&row.name)) {
+        assert!(narrow.contains(row.text) && wide.contains(row.text), "{} in {narrow}\n{wide}", row.name);
+    }
+    assert!(press(&mut app, "q").is_empty(), "q closes the help, not the session");
+    assert_eq!(app.overlay, Overlay::None);
+}
+
+#[test]
+fn a_tiny_terminal_gets_one_line_and_no_size_panics() {
+    let app = app();
+    assert_eq!(screen(&app, 39, 9).trim(), "ironlaw needs 40x10; this is 39x9");
+    for (width, height) in [(1, 1), (40, 10), (41, 11), (79, 24), (300, 100)] {
+        screen(&app, width, height);
+    }
+}
+
+#[test]
+fn control_keys_reach_the_host_whatever_is_open() {
+    let mut app = app();
+    for before in ["?", ":", "/"] {
+        press(&mut app, before);
+        assert_eq!(app.update(Msg::Input(key("Ctrl-z"))), [Effect::Suspend], "{before}");
+        press(&mut app, "Esc");
+    }
+    assert!(!app.was_forced());
+    assert_eq!(app.update(Msg::Stop), [Effect::Quit]);
+    assert!(app.was_forced(), "what is held must not be lost");
+    assert_eq!(app.update(Msg::InputLost), [Effect::Quit]);
+}
