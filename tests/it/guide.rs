@@ -96,8 +96,10 @@ impl Kit {
         fs::write(dir.join("out.folded"), "main;work 7\nmain;wait 3\n").unwrap();
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
         fs::copy(fixtures.join("perfdata/perf.data.callgraph-3.8"), dir.join("perf.data")).unwrap();
-        // Small programs: most of a short recording's time goes into reading the symbols of what ran.
-        let target = Running::of(&mut dir.command("sh", &["-c", "while :; do :; done"]));
+        // A small program, for most of a short recording's time goes into reading the symbols of what ran, and one that
+        // leaves the other tests a CPU.
+        let some_work = "while :; do i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; sleep 0.02; done";
+        let target = Running::of(&mut dir.command("sh", &["-c", some_work]));
         let kit = Kit { dir, target, address: answer() };
         kit.record();
         kit

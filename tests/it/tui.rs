@@ -11,7 +11,7 @@ const PLANTED: &str = "checksum_block";
 
 /// A busy program to look at, until it is dropped; `mark` stands in its command line and in no other test's.
 fn target(dir: &Dir, mark: &str) -> Running {
-    dir.start(&["workload", "hotspot", "--threads", "2", "--seconds", mark])
+    dir.start(&["workload", "hotspot", "--threads", "1", "--seconds", mark])
 }
 
 /// The program under test in a terminal, started in `dir`.
