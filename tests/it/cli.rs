@@ -363,7 +363,7 @@ fn a_damaged_recording_is_reported_with_what_is_missing() {
 
 /// A process to profile, and a recorder attached to it that has written these files.
 fn attached(dir: &Dir, files: &[&str]) -> (Running, Running) {
-    let target = dir.start(&["workload", "hotspot", "--threads", "2", "--seconds", "60"]);
+    let target = dir.start(&["workload", "hotspot", "--threads", "1", "--seconds", "60"]);
     let recorder = dir.start(&["record", "-o", "run", "-p", &target.pid().to_string()]);
     until("it has flushed", || files.iter().all(|file| dir.join("run.ironlaw").join(file).exists()));
     (target, recorder)
@@ -416,7 +416,7 @@ fn ctrl_c_ends_a_command_with_its_recording() {
 fn a_target_that_ends_ends_the_recording() {
     require!("perf");
     let dir = Dir::new();
-    let mut target = dir.start(&["workload", "spin", "--threads", "2", "--seconds", "1.2"]);
+    let mut target = dir.start(&["workload", "spin", "--threads", "1", "--seconds", "1.2"]);
     let pid = target.pid().to_string();
     let mut recorder = dir.start(&["record", "-o", "run", "-p", &pid, "-d", "60"]);
     target.ends().succeeds();

@@ -62,8 +62,8 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
 fn unlike_recordings_are_refused_by_name_and_compared_only_when_told_to() {
     require!("perf");
     let dir = Dir::new();
-    dir.record("clock", "-e cpu-clock", "spin --seconds 1");
-    dir.record("faults", "-e page-faults", "faults --seconds 1");
+    dir.record("clock", "-e cpu-clock", "spin --seconds 0.4");
+    dir.record("faults", "-e page-faults", "faults --seconds 0.4");
     let refused = dir.line("diff clock.ironlaw faults.ironlaw");
     assert_eq!(refused.code, Some(1), "{}", refused.out);
     assert!(refused.err.contains("sampled events: cpu-clock -> page-faults"), "{}", refused.err);
@@ -79,7 +79,7 @@ fn unlike_recordings_are_refused_by_name_and_compared_only_when_told_to() {
 fn a_gate_on_a_number_that_nobody_counted_is_undecided_unless_it_may_be_missing() {
     require!("perf");
     let dir = Dir::new();
-    dir.record("a", "", "spin --seconds 1");
+    dir.record("a", "", "spin --seconds 0.4");
     let gate = ["diff", "a.ironlaw", "a.ironlaw", "--fail-if", "cpu_ns_per_op > +1%"];
     let failed = dir.ironlaw(&gate);
     assert_eq!(failed.code, Some(4), "{}", failed.out);
@@ -157,7 +157,7 @@ fn a_page_holds_the_whole_comparison_and_expectations_are_told_without_touching_
 fn without_a_terminal_there_is_no_session() {
     require!("perf");
     let dir = Dir::new();
-    dir.record("a", "", "spin --seconds 1");
+    dir.record("a", "", "spin --seconds 0.4");
     let ran = dir.line("diff --tui a.ironlaw a.ironlaw");
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("needs a terminal"), "{}", ran.err);
