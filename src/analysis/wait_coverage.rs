@@ -28,7 +28,10 @@ impl WaitCoverage {
         match (span.stack, span.estimated) {
             (None, _) => self.unseen = self.unseen.saturating_add(weight),
             (Some(_), false) => self.alike(span).0 += 1,
-            (Some(_), true) => self.alike(span).1 += weight,
+            (Some(_), true) => {
+                let (_, time) = self.alike(span);
+                *time = time.saturating_add(weight);
+            }
         }
     }
 

@@ -49,8 +49,8 @@ fn begin(start: &Start) -> String {
         start.target,
         start.baseline.path.display(),
         strength.windows,
-        counted(strength.sources, "recording"),
-        counted(strength.known_levels, "level"),
+        counted(strength.sources as u64, "recording"),
+        counted(strength.known_levels as u64, "level"),
     );
     for point in &start.stale {
         text.push_str(&format!("; stale: {}", point.text));
@@ -61,7 +61,7 @@ fn begin(start: &Start) -> String {
     text
 }
 
-fn counted(count: usize, what: &str) -> String {
+fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -141,7 +141,7 @@ fn record(recorded: &Recorded) -> String {
     let size = recorded.bytes as f64 / 1e3;
     let removed = recorded.removed.len();
     let removed =
-        if removed == 0 { String::new() } else { format!("; removed {}", counted(removed, "older recording")) };
+        if removed == 0 { String::new() } else { format!("; removed {}", counted(removed as u64, "older recording")) };
     format!("recorded {period}: {path} ({size:.1} kB){removed}")
 }
 
@@ -156,15 +156,8 @@ fn message(kind: &str, message: &Message) -> String {
 }
 
 fn last(end: &End) -> String {
-    let windows = usize::try_from(end.windows).unwrap_or(usize::MAX);
-    let alarms = usize::try_from(end.alarms).unwrap_or(usize::MAX);
-    format!(
-        "end: {}; {}, {}, {} records lost",
-        end.reason,
-        counted(windows, "window"),
-        counted(alarms, "alarm"),
-        end.lost
-    )
+    let (windows, alarms) = (counted(end.windows, "window"), counted(end.alarms, "alarm"));
+    format!("end: {}; {windows}, {alarms}, {} lost", end.reason, counted(end.lost, "record"))
 }
 
 #[cfg(test)]
