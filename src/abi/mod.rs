@@ -9,3 +9,6 @@ pub(crate) mod perf;
 pub use cpu_list::{format_cpu_list, parse_cpu_list};
 pub use cursor::{Cursor, Words};
 pub use maps::{Mapping, is_anonymous, mappings};
+
+#[cfg(test)]
+mod tests;

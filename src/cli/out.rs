@@ -115,3 +115,88 @@ pub(super) fn deliver(bytes: &[u8], file: Option<&Path>) -> Result<()> {
         result => result.context(|| "cannot write to the standard output"),
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind as Kind;
+
+    /// A writer whose writes and flushes fail in this way.
+    struct Failing(ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Err(self.0.into())
+        }
+    }
+
+    #[test]
+    fn only_a_reader_that_is_gone_excuses_a_failed_write() {
+        for (kind, excused) in [
+            (ErrorKind::BrokenPipe, true),
+            (ErrorKind::StorageFull, false),
+            (ErrorKind::WouldBlock, false),
+            (ErrorKind::PermissionDenied, false),
+        ] {
+            let mut out = Watched { inner: Failing(kind), closed: false };
+            assert!(out.write(b"x").is_err());
+            assert_eq!(out.closed, excused, "a write fails with {kind:?}");
+            let mut out = Watched { inner: Failing(kind), closed: false };
+            assert!(out.flush().is_err());
+            assert_eq!(out.closed, excused, "a flush fails with {kind:?}");
+        }
+        let mut out = Watched { inner: Vec::new(), closed: false };
+        out.write_all(b"all of it").unwrap();
+        assert_eq!((out.inner.as_slice(), out.closed), (&b"all of it"[..], false));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_named_with_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let absent = dir.path().join("no/such/folder/x.json");
+        for (path, kind) in [(absent.as_path(), Kind::NotFound), (dir.path(), Kind::Io)] {
+            let name = format!("cannot write {}", path.display());
+            let delivered = deliver(b"x", Some(path)).unwrap_err();
+            let streamed = stream(Some(path), |_| panic!("{name}: written without a file")).unwrap_err();
+            for error in [delivered, streamed] {
+                assert!(error.to_string().starts_with(&name), "{error}");
+                assert!(error.to_string().len() > name.len() + 5, "a reason follows: {error}");
+                assert!(kind != Kind::NotFound || error.kind() == kind, "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_result_replaces_what_the_file_held() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("report with a blank\nand a line.txt");
+        std::fs::write(&path, "what was there before, and longer").unwrap();
+        deliver(b"first", Some(&path)).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"first");
+        stream(Some(&path), |out| out.write_all(b"2nd").context(|| "in pieces")).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"2nd");
+    }
+
+    #[test]
+    fn an_error_while_writing_keeps_its_kind_and_its_remedy_and_gets_the_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.pb");
+        let failed =
+            |_: &mut (dyn Write + Send)| Err(Error::new(Kind::Corrupt, "sample 7 has no frame").hint("Record again."));
+        let error = stream(Some(&path), failed).unwrap_err();
+        assert_eq!((error.kind(), error.remedy()), (Kind::Corrupt, Some("Record again.")));
+        assert_eq!(error.to_string(), format!("cannot write {}: sample 7 has no frame", path.display()));
+    }
+
+    #[test]
+    fn a_mark_is_coloured_only_on_a_terminal_with_colour() {
+        let plain = Terminal { quiet: false, colour: false };
+        assert_eq!(plain.mark("error", "31"), "error");
+        assert_eq!(Terminal { colour: true, ..plain }.mark("error", "31"), "\u{1b}[31merror\u{1b}[0m");
+    }
+}

@@ -10,3 +10,6 @@ mod table;
 pub use parquet::{from_parquet, to_parquet};
 pub use stream::Stream;
 pub use table::Table;
+
+#[cfg(test)]
+mod tests;

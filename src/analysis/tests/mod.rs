@@ -5,3 +5,5 @@ mod counters;
 mod identities;
 mod invariance;
 mod recordings;
+mod tasks;
+mod waits;

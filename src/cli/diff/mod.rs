@@ -147,3 +147,6 @@ fn gate(view: &DiffView) -> Result<()> {
         (true, true) => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

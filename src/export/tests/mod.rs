@@ -4,7 +4,9 @@
 mod pages;
 mod reports;
 mod stacks;
+mod sweeps;
 mod tables;
+mod watching;
 
 use crate::analysis::{Axis, Selection};
 use crate::error::Result;

@@ -2,8 +2,10 @@
 
 mod damage;
 mod events;
+mod folders;
 mod full_disk;
 mod round_trip;
+mod rows;
 
 use super::{Recording, Writer};
 use crate::model::{CallGraph, Definition, Event, HostFacts, Meta, Plan, Rate, Target};

@@ -2,5 +2,6 @@
 //! for an unknown value, no number that is none.
 
 mod edges;
+mod notes;
 mod numbers;
 pub(crate) mod odd;
