@@ -52,3 +52,93 @@ fn precision(letters: &str, max_precise: impl Fn() -> Option<u8>) -> Result<u8> 
             .hint("Leave the P away, or ask for :p, :pp or :ppp.")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{EventKind, Unit};
+
+    fn event() -> EventSpec {
+        EventSpec {
+            name: "cycles".to_string(),
+            kind: EventKind::Hardware(0),
+            exclude_user: false,
+            exclude_kernel: false,
+            exclude_hv: false,
+            exclude_guest: true,
+            exclude_host: false,
+            precise: 0,
+            group: None,
+            unit: Unit::Cycles,
+        }
+    }
+
+    #[test]
+    fn letters_name_what_is_kept_and_none_keeps_all() {
+        for (letters, user, kernel, hv, guest, host) in [
+            ("", true, true, true, false, true),
+            ("u", true, false, false, false, true),
+            ("k", false, true, false, false, true),
+            ("h", false, false, true, false, true),
+            ("uk", true, true, false, false, true),
+            ("ku", true, true, false, false, true),
+            ("ukh", true, true, true, false, true),
+            ("G", true, true, true, true, false),
+            ("H", true, true, true, false, true),
+            ("GH", true, true, true, true, true),
+            ("uG", true, false, false, true, false),
+            ("uu", true, false, false, false, true),
+        ] {
+            let mut event = event();
+            assert!(apply(letters, || None, &mut event).is_ok(), "{letters}");
+            let kept =
+                [event.exclude_user, event.exclude_kernel, event.exclude_hv, event.exclude_guest, event.exclude_host];
+            assert_eq!(kept.map(|excluded| !excluded), [user, kernel, hv, guest, host], "{letters:?}");
+        }
+    }
+
+    #[test]
+    fn precision_is_counted_or_asked_of_the_machine() {
+        for (letters, max, expected) in [
+            ("", Some(3), Ok(0)),
+            ("p", None, Ok(1)),
+            ("upp", None, Ok(2)),
+            ("ppp", None, Ok(3)),
+            ("pup", None, Ok(2)),
+            ("pppp", None, Err("precision 4 does not exist")),
+            ("P", Some(2), Ok(2)),
+            ("P", Some(0), Ok(0)),
+            ("P", None, Err("does not say how precise")),
+            ("pP", Some(3), Ok(3)),
+        ] {
+            let mut event = event();
+            match (apply(letters, || max, &mut event), expected) {
+                (Ok(()), Ok(precise)) => assert_eq!(event.precise, precise, "{letters}"),
+                (Err(error), Err(text)) => {
+                    assert!(error.to_string().contains(text) && error.remedy().is_some(), "{letters}: {error}");
+                }
+                (result, _) => panic!("{letters}: {result:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_letter_that_perf_knows_is_refused_with_its_reason() {
+        for (letter, reason) in [
+            ('S', "sampled by itself"),
+            ('D', "not pinned"),
+            ('W', "refused, not split"),
+            ('e', "shared with other users"),
+            ('I', "idle"),
+            ('x', "is not known"),
+            ('\u{e9}', "is not known"),
+            (' ', "is not known"),
+        ] {
+            let mut changed = event();
+            let error = apply(&format!("u{letter}"), || None, &mut changed).err();
+            let text = error.map(|error| error.to_string()).unwrap_or_default();
+            assert!(text.starts_with(&format!("modifier '{letter}' ")) && text.contains(reason), "{text}");
+            assert_eq!(changed, event(), "a refused event is not changed by half");
+        }
+    }
+}

@@ -122,4 +122,56 @@ mod tests {
         let error = wanted("llc_mpik").unwrap_err();
         assert_eq!(error.remedy(), Some("Did you mean 'llc_mpki'?"));
     }
+
+    #[test]
+    fn every_set_is_found_by_its_name_and_holds_its_own_metrics_by_priority() {
+        for (set, name, _) in SETS {
+            let metrics = wanted(name).unwrap();
+            assert!(!metrics.metrics.is_empty() && metrics.most_groups.is_none(), "{name}");
+            let places: Vec<_> = metrics.metrics.iter().map(|metric| metric.set.unwrap()).collect();
+            assert!(places.iter().all(|(of, _)| of == set), "{name}: {places:?}");
+            assert!(places.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{name}: {places:?}");
+            assert_eq!(name_of_set(*set), *name);
+        }
+    }
+
+    #[test]
+    fn the_default_is_bounded_and_begins_with_what_findings_need() {
+        let default = wanted("default").unwrap();
+        assert_eq!(default.most_groups, Some(GROUPS_BY_DEFAULT));
+        let first: Vec<_> = default.metrics.iter().take(FIRST.len()).map(|metric| metric.name).collect();
+        assert_eq!(first, FIRST.iter().map(|id| id.name()).collect::<Vec<_>>());
+        assert!(default.metrics.iter().all(|metric| metric.set.is_some_and(|(set, _)| set != MetricSet::More)));
+        let mut names: Vec<_> = default.metrics.iter().map(|metric| metric.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), default.metrics.len(), "each once");
+        assert_eq!(wanted("default,cache").unwrap().most_groups, None, "who names more asks for all of it");
+        assert_eq!(wanted(" default ").unwrap().most_groups, Some(GROUPS_BY_DEFAULT));
+    }
+
+    #[test]
+    fn a_list_keeps_its_order_and_empty_words_are_nothing() {
+        let names = |list| wanted(list).unwrap().metrics.iter().map(|metric| metric.name).collect::<Vec<_>>();
+        assert_eq!(names("page_walk_share,llc_mpki"), ["page_walk_share", "llc_mpki"]);
+        assert_eq!(names("llc_mpki,page_walk_share,llc_mpki"), ["llc_mpki", "page_walk_share"]);
+        assert!(names("").is_empty() && names(" , ,").is_empty() && names("none,none").is_empty());
+        assert_eq!(names("none,llc_mpki"), ["llc_mpki"]);
+        assert_eq!(names("all,default").len(), names("all").len());
+    }
+
+    #[test]
+    fn what_is_neither_a_set_nor_a_hardware_metric_is_refused() {
+        for (list, near) in [
+            ("cach", Some("Did you mean 'cache'?")),
+            ("cache,topdwn", Some("Did you mean 'topdown'?")),
+            ("zzzzzzzzzzzz", Some("`ironlaw metrics --all` lists them all.")),
+            // A metric of the registry, but not one of hardware events.
+            ("cpu_utilization_of_nothing", None),
+        ] {
+            let error = wanted(list).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage, "{list}");
+            assert!(near.is_none_or(|near| error.remedy() == Some(near)), "{list}: {:?}", error.remedy());
+        }
+    }
 }

@@ -186,3 +186,138 @@ proptest! {
         let _ = plan.definitions(0);
     }
 }
+
+/// The plan of one core for a list, with so many free counters.
+fn tight(id: &str, list: &str, general: u8) -> HardwarePlan {
+    let (uarch, capacity) = core(id);
+    plan(&uarch, &Capacity { general, ..capacity }, &wanted(list).unwrap())
+}
+
+#[test]
+fn with_few_counters_the_law_is_counted_all_the_same() {
+    for (id, general, first) in [
+        // Both have fixed counters on Intel.
+        ("intel-spr", 0, vec!["cycles", "instructions", "ref-cycles"]),
+        ("intel-skx", 1, vec!["cycles", "instructions", "ref-cycles"]),
+        // Elsewhere each takes a general one; the kernel lets them take turns if it must.
+        ("amd-zen4", 3, vec!["cycles", "instructions", "ref-cycles"]),
+        ("amd-zen4", 2, vec!["cycles", "instructions"]),
+        ("amd-zen4", 1, vec!["cycles", "instructions"]),
+        ("amd-zen4", 0, vec!["cycles", "instructions"]),
+        ("generic", 0, vec!["cycles", "instructions"]),
+    ] {
+        assert_eq!(roles(&tight(id, "none", general)), [first], "{id} with {general}");
+    }
+}
+
+#[test]
+fn with_fewer_counters_fewer_metrics_are_formed_and_each_loss_says_why() {
+    for id in ["intel-spr", "intel-skx", "amd-zen3", "amd-zen5", "arm-neoverse-n1", "arm-neoverse-v2", "generic-intel"]
+    {
+        let mut before = usize::MAX;
+        for general in (0..=8).rev() {
+            let plan = tight(id, "all", general);
+            let formed = hardware().iter().filter(|metric| formed(&plan, metric).is_some()).count();
+            assert!(formed <= before, "{id}: {formed} metrics with {general} counters, {before} with one more");
+            before = formed;
+            for group in roles(&plan).iter().skip(1) {
+                let (uarch, capacity) = core(id);
+                let roles: Vec<String> = group.iter().map(ToString::to_string).collect();
+                assert!(fits(&uarch, &Capacity { general, ..capacity }, &roles), "{id} with {general}: {group:?}");
+            }
+            for absent in &plan.absent {
+                assert!(!absent.why.is_empty() && !absent.why.ends_with('.'), "{id} with {general}: {absent:?}");
+            }
+        }
+        let none = tight(id, "all", 0);
+        let tight: Vec<_> = none.absent.iter().filter(|absent| absent.why.contains("of 0 general counters")).collect();
+        assert!(!tight.is_empty(), "{id}: {:?}", none.absent);
+        assert!(tight.iter().all(|absent| !absent.why.contains("watchdog")), "{id}: it is off");
+    }
+}
+
+#[test]
+fn a_limit_of_groups_keeps_what_was_wanted_first_and_names_the_set_of_the_rest() {
+    let (uarch, capacity) = core("amd-zen5");
+    let metrics = wanted("all").unwrap().metrics;
+    for most in 1..=6 {
+        let plan = plan(&uarch, &capacity, &Wanted { metrics: metrics.clone(), most_groups: Some(most) });
+        assert!(plan.groups.len() <= most, "{most}");
+        let left_out: Vec<_> = plan.absent.iter().filter(|absent| absent.why.starts_with("left out")).collect();
+        for absent in &left_out {
+            let set = absent.why.rsplit("-M ").next().unwrap();
+            let again = wanted(set).unwrap().metrics;
+            assert!(again.iter().any(|metric| metric.name == absent.metric), "-M {set} brings {} back", absent.metric);
+        }
+        let first = metrics.iter().find(|metric| formed(&plan, metric).is_some()).unwrap();
+        assert!(formed(&plan, first).unwrap().1 <= 1 && (most > 2 || !left_out.is_empty()), "{most}");
+    }
+}
+
+#[test]
+fn of_several_reasons_the_one_nearest_to_success_is_told() {
+    let (mut uarch, capacity) = core("generic-intel");
+    let metric = MetricId::LlcMpki.def();
+    let told = |uarch: &Uarch, capacity: &Capacity| {
+        let plan = plan(uarch, capacity, &Wanted { metrics: vec![metric], most_groups: None });
+        why(&plan, metric.name)
+    };
+    uarch.events.retain(|event| event.role != "llc-miss");
+    assert_eq!(told(&uarch, &capacity), format!("{} has no event for it", uarch.name));
+    uarch.formulas = vec![("llc_mpki".to_string(), "1000 * (llc-miss + l2-miss) / instructions".to_string())];
+    uarch.events.push(crate::pmu::table::TableEvent {
+        role: "l2-miss".to_string(),
+        name: "L2".to_string(),
+        code: crate::pmu::table::Code::Raw { config: 1, config1: 0 },
+        first_counters: None,
+        samples_only: false,
+        note: None,
+    });
+    assert_eq!(told(&uarch, &capacity), format!("{} has no event for 'llc-miss'", uarch.name));
+    uarch.formulas[0].1 = "1000 * l2-miss / instructions".to_string();
+    let text = told(&uarch, &Capacity { general: 0, watchdog: 1, ..capacity.clone() });
+    assert!(text.contains("of 0 general counters; the NMI watchdog holds one"), "{text}");
+    uarch.formulas[0].1 = "l2-miss / (slots-per-cycle * cycles)".to_string();
+    let text = told(&uarch, &Capacity { slots_per_cycle: None, ..capacity.clone() });
+    assert!(text.contains("caps/slots"), "{text}");
+    uarch.topdown_per_core = true;
+    let text = told(&uarch, &Capacity { smt: true, slots_per_cycle: Some(4), ..capacity.clone() });
+    assert!(text.contains("a core's two threads together"), "{text}");
+    uarch.absent = vec![("llc_mpki".to_string(), "its counter is broken".to_string())];
+    assert_eq!(told(&uarch, &capacity), "its counter is broken", "what the table says goes before");
+    assert_eq!(
+        told(&uarch, &Capacity { present: false, ..capacity }),
+        "the kernel shows no core PMU",
+        "and the PMU first"
+    );
+}
+
+#[test]
+fn an_event_that_only_samples_forms_no_metric() {
+    let (mut uarch, capacity) = core("generic-intel");
+    let metrics = vec![MetricId::LlcMpki.def()];
+    let wanted = Wanted { metrics, most_groups: None };
+    assert!(plan(&uarch, &capacity, &wanted).absent.is_empty());
+    uarch.events.iter_mut().filter(|event| event.role == "llc-miss").for_each(|event| event.samples_only = true);
+    assert_eq!(plan(&uarch, &capacity, &wanted).absent.len(), 1);
+}
+
+#[test]
+fn formulas_without_a_meaning_need_nothing() {
+    for (formula, expected) in [
+        ("1000 * llc-miss / instructions", Some(vec!["llc-miss", "instructions"])),
+        ("cycles / task-clock", Some(vec!["cycles"])),
+        ("64 * local-dram / wall", Some(vec!["local-dram"])),
+        ("1 / slots-per-cycle", None),
+        ("1 +", None),
+        ("", None),
+    ] {
+        let roles = choice::roles_of(formula);
+        let sorted = |mut names: Vec<String>| {
+            names.sort();
+            names
+        };
+        let expected = expected.map(|names| sorted(names.iter().map(ToString::to_string).collect()));
+        assert_eq!(roles.map(sorted), expected, "{formula:?}");
+    }
+}
