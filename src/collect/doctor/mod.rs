@@ -11,3 +11,6 @@ mod probe;
 pub use check::{Check, Status};
 pub use examine::{examine, profiling_works};
 pub use probe::{Roots, gather};
+
+#[cfg(test)]
+mod tests;
