@@ -94,4 +94,55 @@ mod tests {
             assert_eq!(parse_request(text.as_bytes()), expected, "{text:.80?}");
         }
     }
+
+    #[test]
+    fn hostile_heads_are_refused_for_what_they_are() {
+        let host = "Host: x\r\n\r\n";
+        for (why, head) in [
+            ("a request without a line", "\r\n\r\n".to_string()),
+            ("a tab for a blank", format!("GET\t/ HTTP/1.1\r\n{host}")),
+            ("a version in small letters", format!("GET / http/1.1\r\n{host}")),
+            ("a version with more behind it", format!("GET / HTTP/1.1x\r\n{host}")),
+            ("a fourth word", format!("GET / / HTTP/1.1\r\n{host}")),
+            ("a method that is no word", format!("G-T / HTTP/1.1\r\n{host}")),
+            ("a path that is not absolute", format!("GET metrics HTTP/1.1\r\n{host}")),
+            ("a proxy's request", format!("CONNECT x:80 HTTP/1.1\r\n{host}")),
+            ("a request for the server itself", format!("OPTIONS * HTTP/1.1\r\n{host}")),
+            ("a control character in the path", format!("GET /\u{7f} HTTP/1.1\r\n{host}")),
+            ("a path beyond ASCII", format!("GET /\u{e9} HTTP/1.1\r\n{host}")),
+            ("a header without a colon", format!("GET / HTTP/1.1\r\nrubbish\r\n{host}")),
+            ("a header without a name", format!("GET / HTTP/1.1\r\n: a\r\n{host}")),
+            ("a blank in a header's name", format!("GET / HTTP/1.1\r\nA B: a\r\n{host}")),
+            ("a bare carriage return in a value", format!("GET / HTTP/1.1\r\nA: b\rC: d\r\n{host}")),
+            ("a zero in a value", format!("GET / HTTP/1.1\r\nA: b\0\r\n{host}")),
+            ("two hosts in an old request", "GET / HTTP/1.0\r\nHost: x\r\nhost: y\r\n\r\n".to_string()),
+        ] {
+            assert_eq!(parse_request(head.as_bytes()), BAD, "{why}");
+        }
+        for (why, head) in [
+            ("headers in any order and of any number", format!("GET / HTTP/1.1\r\n{}{host}", "A: b\r\n".repeat(500))),
+            ("a header without a value", format!("GET / HTTP/1.1\r\nA:\r\n{host}")),
+            ("a host that is empty", "GET / HTTP/1.1\r\nHost:\r\n\r\n".to_string()),
+            ("a value beyond ASCII", format!("GET / HTTP/1.1\r\nA: \u{e9}\r\n{host}")),
+        ] {
+            assert_eq!(parse_request(head.as_bytes()), ParsedRequest::Page("/".to_string()), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_head_is_read_up_to_the_limit_and_not_a_byte_further() {
+        let frame = "GET / HTTP/1.0\r\nA: \r\n\r\n".len();
+        let head = |length: usize| format!("GET / HTTP/1.0\r\nA: {}\r\n\r\n", "y".repeat(length - frame));
+        assert_eq!(parse_request(head(MAX_HEAD).as_bytes()), ParsedRequest::Page("/".to_string()));
+        assert_eq!(parse_request(head(MAX_HEAD + 1).as_bytes()), ParsedRequest::More, "the server refuses it by size");
+    }
+
+    #[test]
+    fn every_beginning_of_a_request_may_still_become_one() {
+        let whole = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n";
+        for length in 0..whole.len() {
+            assert_eq!(parse_request(&whole[..length]), ParsedRequest::More, "{length} bytes");
+        }
+        assert_eq!(parse_request(whole), ParsedRequest::Page("/metrics".to_string()));
+    }
 }

@@ -1,9 +1,11 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 use super::server::MOST;
 use super::*;
+use super::request::MAX_HEAD;
 use crate::error::ErrorKind;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 
 fn serve() -> HttpServer {
     let pages = |path: &str| {
@@ -74,4 +76,145 @@ fn the_next_free_address_is_taken_and_none_is_an_error() {
     let address = server.address();
     drop(server);
     assert!(TcpListener::bind(address).is_ok() || TcpStream::connect(address).is_err(), "nobody listens any more");
+}
+
+/// A server whose pages are counted, and the paths that were asked for.
+fn counting_server() -> (HttpServer, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let pages = move |path: &str| {
+        seen.lock().unwrap().push(path.to_string());
+        (path == "/empty").then(|| Page { content_type: "text/plain", body: Vec::new() })
+    };
+    (HttpServer::start(&["127.0.0.1:0".parse().unwrap()], pages).unwrap(), asked)
+}
+
+/// Sends the pieces one by one, each on its own, and reads the answer.
+fn ask_in_pieces(address: SocketAddr, pieces: &[&[u8]]) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    for piece in pieces {
+        stream.write_all(piece).unwrap();
+    }
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_request_may_arrive_in_pieces_cut_anywhere() {
+    let server = serve();
+    for cut in 1..GOOD.len() {
+        let (first, rest) = GOOD.split_at(cut);
+        assert!(ask_in_pieces(server.address(), &[first, rest]).ends_with("\r\n\r\na 1\n"), "cut at {cut}");
+    }
+    let bytes: Vec<&[u8]> = GOOD.chunks(1).collect();
+    assert!(ask_in_pieces(server.address(), &bytes).ends_with("\r\n\r\na 1\n"), "byte by byte");
+}
+
+#[test]
+fn a_client_that_sends_no_more_still_gets_its_page() {
+    let server = serve();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream.write_all(GOOD).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.ends_with("\r\n\r\na 1\n"), "{answer}");
+}
+
+#[test]
+fn clients_that_leave_in_the_middle_cost_the_next_one_nothing() {
+    let server = serve();
+    for left_after in [0, 1, 5, GOOD.len() - 1, GOOD.len()] {
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        stream.write_all(&GOOD[..left_after]).unwrap();
+        drop(stream);
+        assert!(ask(server.address(), GOOD).contains(" 200 "), "after one that left after {left_after} bytes");
+    }
+}
+
+#[test]
+fn what_follows_a_request_is_ignored_and_cannot_spoil_the_answer() {
+    let (server, asked) = counting_server();
+    let twice = [b"GET /empty?a=1 HTTP/1.1\r\nHost: x\r\n\r\n".as_slice(), GOOD].concat();
+    let body =
+        [b"GET /empty HTTP/1.1\r\nHost: x\r\nContent-Length: 40000\r\n\r\n".as_slice(), &[b'x'; 40_000]].concat();
+    for request in [&twice, &body] {
+        let answer = ask(server.address(), request);
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+        assert!(answer.contains("Content-Length: 0\r\n") && answer.ends_with("\r\n\r\n"), "{answer}");
+    }
+    assert_eq!(*asked.lock().unwrap(), ["/empty", "/empty"], "a path without its query, and nothing pipelined");
+}
+
+#[test]
+fn what_is_refused_reaches_no_page() {
+    let (server, asked) = counting_server();
+    let long = [b"GET /empty HTTP/1.0\r\nA: ".as_slice(), &vec![b'y'; MAX_HEAD]].concat();
+    for (request, status) in [
+        (b"POST /empty HTTP/1.0\r\n\r\n".as_slice(), "405"),
+        (b"GET /empty HTTP/3.0\r\n\r\n", "400"),
+        (b"GET /\xff\xfe HTTP/1.0\r\n\r\n", "400"),
+        (b"GET /empty HTTP/1.0\r\nA: \0\r\n\r\n", "400"),
+        (b"\r\n\r\n", "400"),
+        (b"\x80\x80\x80", "400"),
+        (&long, "431"),
+    ] {
+        let answer = ask(server.address(), request);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("Content-Length: {}\r\n", body.len())), "{answer}");
+    }
+    assert!(asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_up_nobody_else() {
+    let server = serve();
+    let mut slow = TcpStream::connect(server.address()).unwrap();
+    slow.write_all(b"GET /large HTTP/1.0\r\n\r\n").unwrap();
+    // Its answer is larger than the sockets' buffers, so it cannot be sent whole before it is read.
+    let mut head = [0; 15];
+    slow.read_exact(&mut head).unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200 OK");
+    for _ in 0..3 {
+        assert!(ask(server.address(), GOOD).contains(" 200 "));
+    }
+}
+
+#[test]
+fn more_clients_than_places_are_all_answered() {
+    let server = serve();
+    let mut clients: Vec<_> = (0..3 * MOST).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
+    clients.iter_mut().for_each(|client| client.write_all(GOOD).unwrap());
+    for (number, client) in clients.iter_mut().enumerate() {
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.ends_with("\r\n\r\na 1\n"), "client {number}: {answer}");
+    }
+}
+
+#[test]
+fn a_page_that_panics_ends_the_server_and_not_the_program() {
+    let panics = |_: &str| -> Option<Page> { panic!("a page with a bug") };
+    let server = HttpServer::start(&["127.0.0.1:0".parse().unwrap()], panics).unwrap();
+    let address = server.address();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(GOOD).unwrap();
+    let mut answer = Vec::new();
+    // The connection may be reset instead of closed.
+    let _ = stream.read_to_end(&mut answer);
+    assert!(answer.is_empty(), "{}", String::from_utf8_lossy(&answer));
+    drop(server);
+    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+}
+
+#[test]
+fn an_address_that_cannot_be_had_is_named() {
+    assert_eq!(HttpServer::start(&[], |_| None).unwrap_err().to_string(), "no address to listen at");
+    // Documentation addresses belong to no machine.
+    let foreign = "192.0.2.1:9500".parse().unwrap();
+    let error = HttpServer::start(&[foreign], |_| None).unwrap_err();
+    assert!(error.to_string().starts_with("cannot listen at 192.0.2.1:9500: "), "{error}");
 }
