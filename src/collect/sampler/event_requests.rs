@@ -161,17 +161,74 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_says_what_to_do() {
-        let table = [
-            (libc_errno::EACCES, ErrorKind::NotPermitted, "perf_event_paranoid=1"),
-            (libc_errno::ENOENT, ErrorKind::Unsupported, "doctor"),
-            (libc_errno::EMFILE, ErrorKind::Exhausted, "ulimit -n"),
-            (libc_errno::EINVAL, ErrorKind::Unsupported, "--call-graph"),
-        ];
-        for (errno, kind, remedy) in table {
-            let error = refused(&io::Error::from_raw_os_error(errno), "cycles", Some(4));
-            assert_eq!(error.kind(), kind);
-            assert!(error.remedy().unwrap().contains(remedy) && error.to_string().contains("cycles"), "{error}");
+    fn every_refusal_of_the_kernel_says_what_it_means_and_what_to_do() {
+        use ErrorKind::{Exhausted, Io, NotPermitted, Unsupported};
+        // The kernel's numbers: EINTR and EIO stand for all that have no meaning of their own here.
+        for (number, name, kind, meaning, remedy) in [
+            (1, "EPERM", NotPermitted, "not permitted with kernel.perf_event_paranoid=4", "perf_event_paranoid=1"),
+            (2, "ENOENT", Unsupported, "this machine does not have it", "ironlaw doctor"),
+            (4, "EINTR", Io, "it cannot be opened", ""),
+            (5, "EIO", Io, "it cannot be opened", ""),
+            (13, "EACCES", NotPermitted, "not permitted with kernel.perf_event_paranoid=4", "cap_perfmon"),
+            (19, "ENODEV", Unsupported, "this machine does not have it", "-e cpu-clock"),
+            (22, "EINVAL", Unsupported, "cannot be sampled this way on this kernel", "--call-graph"),
+            (23, "ENFILE", Exhausted, "no more descriptors", "ulimit -n"),
+            (24, "EMFILE", Exhausted, "no more descriptors", "ulimit -n"),
+            (95, "EOPNOTSUPP", Unsupported, "this machine does not have it", "ironlaw doctor"),
+        ] {
+            let cause = io::Error::from_raw_os_error(number);
+            let error = refused(&cause, "llc-misses", Some(4));
+            let text = error.to_string();
+            assert_eq!(error.kind(), kind, "{name}");
+            assert!(text.starts_with("the kernel refused event llc-misses: "), "{name}: {text}");
+            assert!(text.contains(meaning) && text.contains(&cause.to_string()), "{name}: {text}");
+            assert_eq!(error.remedy().is_some(), !remedy.is_empty(), "{name}");
+            assert!(error.remedy().unwrap_or_default().contains(remedy), "{name}: {:?}", error.remedy());
         }
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_read_is_not_made_up() {
+        let error = refused(&io::Error::from_raw_os_error(1), "cycles", None);
+        assert!(error.to_string().contains("perf_event_paranoid=?"), "{error}");
+        let error = refused(&io::ErrorKind::UnexpectedEof.into(), "cycles", Some(1));
+        assert_eq!((error.kind(), error.remedy()), (ErrorKind::Io, None), "not an error of the kernel's");
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc/sys/kernel")).unwrap();
+        assert_eq!(paranoid(root.path()), None);
+        for (text, level) in [("-1\n", Some(-1)), ("4", Some(4)), ("", None), ("two\n", None), ("99999999999\n", None)]
+        {
+            std::fs::write(root.path().join("proc/sys/kernel/perf_event_paranoid"), text).unwrap();
+            assert_eq!(paranoid(root.path()), level, "{text:?}");
+        }
+    }
+
+    fn set(pmu: u32, role: Role, rate: Rate, stack_bytes: u32, everywhere: bool) -> Set {
+        let layout = Layout { stack_bytes, ..Layout::default() };
+        let request = Request { rate: Some(rate), layout, ..Request::counting(pmu, [0; 3]) };
+        Set { requests: vec![request.clone(), request], roles: vec![role, role], name: "it".to_string(), everywhere }
+    }
+
+    #[test]
+    fn events_of_samples_may_lie_on_cpus_and_all_others_on_threads() {
+        let rate = Rate::Frequency(100);
+        let cycles = set(0, Role::Event(0), rate, 1_000, false);
+        let tracepoint = set(event::TRACEPOINT, Role::Event(1), rate, 0, false);
+        let tasks = set(event::SOFTWARE, Role::Tasks, rate, 0, false);
+        let leaving = set(event::SOFTWARE, Role::Leaves(None), Rate::Period(1), 0, false);
+        let everywhere = set(0, Role::Event(2), rate, 0, true);
+        for (name, set, by_cpu) in [
+            ("a sampled event", &cycles, true),
+            ("a tracepoint, which the kernel does not filter", &tracepoint, false),
+            ("records of tasks", &tasks, false),
+            ("context switches", &leaving, false),
+        ] {
+            assert_eq!(set.is_by_cpu(), by_cpu, "{name}");
+        }
+        let menu = EventRequests { sets: vec![cycles, tracepoint, tasks, leaving, everywhere], ..Default::default() };
+        assert_eq!(menu.len(), (2, 6), "what is opened everywhere is not the target's");
+        assert_eq!(menu.bytes_per_second(Set::is_by_cpu), 2 * 1_400 * 100 + 2 * 400 * 100, "two each, everywhere too");
+        assert_eq!(menu.bytes_per_second(|set| set.flow() == Flow::Switches), 2 * 400 * 8_000, "a period is a guess");
+        assert_eq!(EventRequests::default().bytes_per_second(|_| true), 0);
     }
 }

@@ -221,4 +221,146 @@ mod tests {
             assert_eq!(notes.len(), said);
         }
     }
+
+    fn spec(kind: EventKind) -> EventSpec {
+        EventSpec {
+            name: "it".to_string(),
+            kind,
+            exclude_user: false,
+            exclude_kernel: false,
+            exclude_hv: false,
+            exclude_guest: false,
+            exclude_host: false,
+            precise: 0,
+            group: None,
+            unit: Unit::Count,
+        }
+    }
+
+    fn tracepoint() -> EventKind {
+        EventKind::Tracepoint { category: "sched".to_string(), name: "sched_switch".to_string() }
+    }
+
+    #[test]
+    fn every_kind_of_event_has_the_kernels_numbers() {
+        let raw = EventKind::Raw { pmu: 11, config: 0x3c, config1: 0x7, config2: u64::MAX };
+        for (kind, expected) in [
+            (EventKind::Hardware(0), Some((0, [0, 0, 0]))),
+            (EventKind::Hardware(10 << 32 | 1), Some((0, [10 << 32 | 1, 0, 0]))),
+            (EventKind::Software(9), Some((1, [9, 0, 0]))),
+            (EventKind::Cache(0x1_0002), Some((3, [0x1_0002, 0, 0]))),
+            (raw, Some((11, [0x3c, 0x7, u64::MAX]))),
+            (tracepoint(), None),
+        ] {
+            assert_eq!(numbers(&kind), expected, "{kind:?}");
+        }
+    }
+
+    /// A root whose kernel has one tracepoint, number 372.
+    fn traced() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let place = root.path().join("sys/kernel/tracing/events/sched/sched_switch");
+        std::fs::create_dir_all(&place).unwrap();
+        std::fs::write(place.join("format"), "name: sched_switch\nID: 372\nformat:\n").unwrap();
+        root
+    }
+
+    #[test]
+    fn every_hit_of_a_tracepoint_is_a_sample_unless_a_period_is_asked_for() {
+        let root = traced();
+        for (kind, rate, expected) in [
+            (tracepoint(), Rate::Frequency(997), Rate::Period(1)),
+            (tracepoint(), Rate::Period(64), Rate::Period(64)),
+            (EventKind::Hardware(0), Rate::Frequency(997), Rate::Frequency(997)),
+            (EventKind::Hardware(0), Rate::Period(64), Rate::Period(64)),
+        ] {
+            let request = sample_request(&spec(kind.clone()), CallGraph::None, rate, false, root.path()).unwrap();
+            assert_eq!(request.rate, Some(expected), "{kind:?} at {rate:?}");
+            let (pmu, config) = numbers(&kind).unwrap_or((event::TRACEPOINT, [372, 0, 0]));
+            assert_eq!((request.pmu, request.config), (pmu, config), "{kind:?}");
+        }
+        let error = sample_request(&spec(tracepoint()), CallGraph::None, Rate::Period(1), false, Path::new("/nowhere"));
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported, "tracefs is not mounted there");
+    }
+
+    #[test]
+    fn modes_are_left_out_as_asked_and_the_kernel_also_where_it_must_be() {
+        let asked = EventSpec {
+            exclude_user: true,
+            exclude_hv: true,
+            exclude_guest: true,
+            exclude_host: true,
+            precise: 2,
+            ..spec(EventKind::Hardware(0))
+        };
+        let request = |spec: &EventSpec, exclude_kernel| {
+            sample_request(spec, CallGraph::Auto, Rate::Frequency(1), exclude_kernel, Path::new("/")).unwrap()
+        };
+        let all = request(&asked, false);
+        let exclude = &all.exclude;
+        assert!(exclude.user && exclude.hv && exclude.guest && exclude.host && !exclude.kernel && !exclude.idle);
+        assert!(all.precise == 2 && all.layout.chain, "the kernel's part of the stack is there");
+        for (spec, exclude_kernel) in
+            [(spec(EventKind::Hardware(0)), true), (EventSpec { exclude_kernel: true, ..asked }, false)]
+        {
+            let request = request(&spec, exclude_kernel);
+            assert!(request.exclude.kernel && !request.layout.chain, "and left out with it");
+        }
+    }
+
+    #[test]
+    fn cycles_are_sampled_only_where_their_interrupts_are_cheap() {
+        for (hardware, is_virtual, name, topic) in [
+            (true, false, "cycles", None),
+            (true, true, "cpu-clock", Some("virtual-pmu")),
+            (false, true, "cpu-clock", Some("no-pmu")),
+            (false, false, "cpu-clock", Some("no-pmu")),
+        ] {
+            let mut notes = Vec::new();
+            let event = default_event(hardware, is_virtual, &mut notes);
+            let context = format!("hardware {hardware}, virtual {is_virtual}");
+            assert_eq!(event.name, name, "{context}");
+            assert_eq!(notes.first().map(|note| note.topic.as_str()), topic, "{context}");
+            assert!(notes.iter().all(|note| note.fix.is_some()), "{context}: {notes:?}");
+            let unit = if name == "cycles" { Unit::Cycles } else { Unit::Nanos };
+            assert_eq!((event.unit, event.exclude_guest), (unit, name == "cycles"), "{context}");
+        }
+    }
+
+    #[test]
+    fn records_are_carried_by_an_event_that_counts_nothing() {
+        for (role, side_band, switches) in [(Role::Tasks, true, false), (Role::Switches, false, true)] {
+            for exclude_kernel in [false, true] {
+                let set = records("it", role, exclude_kernel);
+                let request = &set.requests[0];
+                assert_eq!((request.pmu, request.config[0]), (event::SOFTWARE, event::DUMMY), "{role:?}");
+                assert_eq!(
+                    (request.side_band, request.switches, request.rate),
+                    (side_band, switches, None),
+                    "{role:?}"
+                );
+                assert_eq!((request.exclude.kernel, request.exclude.hv), (exclude_kernel, exclude_kernel), "{role:?}");
+                assert!(!set.everywhere && !set.is_by_cpu(), "{role:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_frequency_is_capped_and_only_by_a_limit_that_can_be_read() {
+        let root = tempfile::tempdir().unwrap();
+        let limit = root.path().join("proc/sys/kernel/perf_event_max_sample_rate");
+        std::fs::create_dir_all(limit.parent().unwrap()).unwrap();
+        for (text, rate, expected) in [
+            ("1000\n", Rate::Period(5000), Rate::Period(5000)),
+            ("1000\n", Rate::Frequency(1000), Rate::Frequency(1000)),
+            ("none\n", Rate::Frequency(5000), Rate::Frequency(5000)),
+            ("-1\n", Rate::Frequency(5000), Rate::Frequency(5000)),
+        ] {
+            std::fs::write(&limit, text).unwrap();
+            let mut notes = Vec::new();
+            assert_eq!((cap(rate, root.path(), &mut notes), notes.len()), (expected, 0), "{text:?} {rate:?}");
+        }
+        std::fs::remove_file(&limit).unwrap();
+        assert_eq!(cap(Rate::Frequency(9), root.path(), &mut Vec::new()), Rate::Frequency(9));
+    }
 }
