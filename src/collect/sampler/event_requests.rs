@@ -203,10 +203,15 @@ mod tests {
         }
     }
 
-    fn set(pmu: u32, role: Role, rate: Rate, stack_bytes: u32, everywhere: bool) -> Set {
+    fn set(pmu: u32, role: Role, rate: Rate, stack_bytes: u32, everywhere: bool) -> EventGroup {
         let layout = Layout { stack_bytes, ..Layout::default() };
         let request = Request { rate: Some(rate), layout, ..Request::counting(pmu, [0; 3]) };
-        Set { requests: vec![request.clone(), request], roles: vec![role, role], name: "it".to_string(), everywhere }
+        EventGroup {
+            requests: vec![request.clone(), request],
+            roles: vec![role, role],
+            name: "it".to_string(),
+            everywhere,
+        }
     }
 
     #[test]
@@ -225,10 +230,18 @@ mod tests {
         ] {
             assert_eq!(set.is_by_cpu(), by_cpu, "{name}");
         }
-        let menu = EventRequests { sets: vec![cycles, tracepoint, tasks, leaving, everywhere], ..Default::default() };
-        assert_eq!(menu.len(), (2, 6), "what is opened everywhere is not the target's");
-        assert_eq!(menu.bytes_per_second(Set::is_by_cpu), 2 * 1_400 * 100 + 2 * 400 * 100, "two each, everywhere too");
-        assert_eq!(menu.bytes_per_second(|set| set.flow() == Flow::Switches), 2 * 400 * 8_000, "a period is a guess");
+        let all = EventRequests { sets: vec![cycles, tracepoint, tasks, leaving, everywhere], ..Default::default() };
+        assert_eq!(all.len(), (2, 6), "what is opened everywhere is not the target's");
+        assert_eq!(
+            all.bytes_per_second(EventGroup::is_by_cpu),
+            2 * 1_400 * 100 + 2 * 400 * 100,
+            "two each, everywhere too"
+        );
+        assert_eq!(
+            all.bytes_per_second(|set| set.ring_kind() == RingKind::Switches),
+            2 * 400 * 8_000,
+            "a period is a guess"
+        );
         assert_eq!(EventRequests::default().bytes_per_second(|_| true), 0);
     }
 }

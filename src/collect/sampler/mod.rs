@@ -140,3 +140,6 @@ impl Sampler {
         self.assembler.modules().shared()
     }
 }
+
+#[cfg(test)]
+mod tests;

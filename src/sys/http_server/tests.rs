@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
+use super::request::MAX_HEAD;
 use super::server::MOST;
 use super::*;
-use super::request::MAX_HEAD;
 use crate::error::ErrorKind;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,0 +1,3 @@
+//! What is requested from the kernel, and what of it is kept.
+
+mod attach;
