@@ -21,9 +21,9 @@ pub enum Overlay {
     #[default]
     None,
     /// The keys, with the number of lines scrolled down.
-    Help(u16),
+    Help(usize),
     /// What to know before trusting the numbers; the number is as for `Help`.
-    Notes(u16),
+    Notes(usize),
     /// The command palette.
     Palette(Palette),
     /// A line being typed.

@@ -135,7 +135,7 @@ impl App {
         };
         Clear.render(room, buf);
         buf.set_style(room, self.theme.text);
-        let shown: Vec<_> = lines.into_iter().skip(usize::from(scroll)).collect();
+        let shown: Vec<_> = lines.into_iter().skip(scroll).collect();
         self.lines(&shown, room, buf);
     }
 
@@ -209,13 +209,12 @@ impl App {
     }
 
     /// The number of lines of a scrolling overlay, which limits the scroll.
-    pub(super) fn overlay_lines(&self) -> u16 {
-        let lines = match &self.overlay {
+    pub(super) fn overlay_lines(&self) -> usize {
+        match &self.overlay {
             Overlay::Help(_) => self.help_lines().len(),
             Overlay::Notes(_) => self.note_lines().len(),
             _ => 0,
-        };
-        u16::try_from(lines).unwrap_or(u16::MAX)
+        }
     }
 
     /// The screen whose tab covers a column.

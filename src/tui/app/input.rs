@@ -4,6 +4,7 @@ use super::state::{App, SessionPhase};
 use crate::tui::effect::Effect;
 use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
+use crate::tui::list::{scrolled, wheel};
 use crate::tui::overlay::{Overlay, PromptKind};
 use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -134,20 +135,11 @@ impl App {
 
     /// Any key that does not scroll closes the help and the notes.
     fn scroll_key(&mut self, action: Option<Action>) -> Vec<Effect> {
-        let page = self.size.1.saturating_sub(4);
-        let (Overlay::Help(scroll) | Overlay::Notes(scroll)) = &mut self.overlay else { return Vec::new() };
-        match action {
-            Some(Action::Down) => *scroll = scroll.saturating_add(1),
-            Some(Action::Up) => *scroll = scroll.saturating_sub(1),
-            Some(Action::PageDown | Action::HalfPageDown) => *scroll = scroll.saturating_add(page),
-            Some(Action::PageUp | Action::HalfPageUp) => *scroll = scroll.saturating_sub(page),
-            Some(Action::Top) => *scroll = 0,
-            Some(Action::Bottom) => *scroll = u16::MAX,
-            _ => self.overlay = Overlay::None,
-        }
-        let most = self.overlay_lines().saturating_sub(page);
-        if let Overlay::Help(scroll) | Overlay::Notes(scroll) = &mut self.overlay {
-            *scroll = (*scroll).min(most);
+        let (lines, height) = (self.overlay_lines(), self.size.1.saturating_sub(4));
+        let (Overlay::Help(top) | Overlay::Notes(top)) = &mut self.overlay else { return Vec::new() };
+        match action.and_then(|action| scrolled(action, *top, lines, height)) {
+            Some(to) => *top = to,
+            None => self.overlay = Overlay::None,
         }
         Vec::new()
     }
@@ -173,13 +165,9 @@ impl App {
         let areas = Areas::of(self.size);
         match (&self.overlay, self.phase) {
             (Overlay::Help(_) | Overlay::Notes(_), _) => {
-                let action = match event.kind {
-                    MouseEventKind::ScrollDown => Some(Action::Down),
-                    MouseEventKind::ScrollUp => Some(Action::Up),
-                    MouseEventKind::Down(_) => None,
-                    _ => return Vec::new(),
-                };
-                self.scroll_key(action)
+                let action = wheel(event.kind);
+                let closes = matches!(event.kind, MouseEventKind::Down(_));
+                if action.is_some() || closes { self.scroll_key(action) } else { Vec::new() }
             }
             (Overlay::Palette(_) | Overlay::Prompt(..), _) | (_, SessionPhase::Opening) => Vec::new(),
             (Overlay::None, SessionPhase::Picking) => match self.picker.mouse(event, areas.whole_body()) {

@@ -27,6 +27,11 @@ pub(super) struct Parts {
 }
 
 impl Parts {
+    /// The rows with their heading.
+    pub fn table(&self) -> Rect {
+        self.heads.union(self.rows)
+    }
+
     pub fn of(area: Rect) -> Parts {
         let row = |y: u16, rows: u16| Rect { y: area.y.saturating_add(y), height: rows, ..area }.intersection(area);
         let rows = area.height.saturating_sub(4);
@@ -75,7 +80,7 @@ impl Picker {
             self.draw_heads(theme, parts.heads, buf);
             self.draw_rows(&rows, theme, glyphs, parts.rows, buf);
         }
-        self.draw_hint(self.selected(&rows), theme, glyphs, parts.hint, buf);
+        self.draw_hint(self.selected().and_then(|at| rows.get(at)), theme, glyphs, parts.hint, buf);
     }
 
     /// Draws the typed text with the cursor.
@@ -129,11 +134,11 @@ impl Picker {
         let busiest = rows.iter().filter(|row| !matches!(row, Row::Machine(_))).filter_map(Row::cpu);
         let scale = busiest.filter_map(|cpu| cpu.value().copied()).fold(1.0, f64::max);
         let context = CellContext { theme, glyphs, choices: &self.choices, scale };
-        let first = self.list().first(rows.len(), usize::from(area.height));
+        let first = self.list().top(&self.list_rows(), area.height.saturating_add(1));
+        let selected = self.selected();
         let shown = columns(self.section, area.width);
         for ((at, row), y) in rows.iter().enumerate().skip(first).zip(area.top()..area.bottom()) {
             let line = Rect { y, height: 1, ..area };
-            let selected = self.list().at == Some(at);
             let mut x = line.x.saturating_add(2);
             for column in &shown {
                 let (text, style) = context.cell(row, *column);
@@ -144,7 +149,7 @@ impl Picker {
                 let room = usize::from(line.right().saturating_sub(x));
                 x = put_line(buf, line, x, &end(&text, room, glyphs.ellipsis), style);
             }
-            if selected {
+            if selected == Some(at) {
                 put_line(buf, line, line.x, glyphs.right, theme.accent);
                 buf.set_style(line, theme.selected);
             }

@@ -2,7 +2,7 @@
 
 use super::draw::{self, Parts};
 use super::rows::Section;
-use super::{List, Picker, Row};
+use super::{List, Picker};
 use crate::tui::keys::Action;
 use crate::view::picker::Choice;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -13,13 +13,10 @@ impl Picker {
     pub fn key(&mut self, key: KeyEvent, action: Option<Action>, area: Rect) -> Option<Choice> {
         let chosen = self.press(key, action, area);
         self.settle();
-        let height = usize::from(Parts::of(area).rows.height);
-        self.with_list(|list, rows| list.scroll(rows.len(), height));
         chosen
     }
 
     fn press(&mut self, key: KeyEvent, action: Option<Action>, area: Rect) -> Option<Choice> {
-        let page = isize::try_from(Parts::of(area).rows.height.max(2) - 1).unwrap_or(1);
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Enter => return self.open(),
@@ -27,16 +24,16 @@ impl Picker {
             KeyCode::BackTab => self.go(self.section.step(-1)),
             KeyCode::Esc => self.escape(),
             KeyCode::Char('g') if control => self.escape(),
-            KeyCode::Down => self.step(1),
-            KeyCode::Up => self.step(-1),
-            KeyCode::Char('n' | 'j') if control => self.step(1),
-            KeyCode::Char('p') if control => self.step(-1),
-            KeyCode::PageDown => self.step(page),
-            KeyCode::PageUp => self.step(-page),
+            KeyCode::Down => self.step(Action::Down, area),
+            KeyCode::Up => self.step(Action::Up, area),
+            KeyCode::Char('n' | 'j') if control => self.step(Action::Down, area),
+            KeyCode::Char('p') if control => self.step(Action::Up, area),
+            KeyCode::PageDown => self.step(Action::PageDown, area),
+            KeyCode::PageUp => self.step(Action::PageUp, area),
             KeyCode::F(5) => self.tree = !self.tree,
             _ if self.is_typing() => self.edit(key),
-            KeyCode::Home => self.with_list(|list, rows| list.pick(rows, 0)),
-            KeyCode::End => self.with_list(|list, rows| list.pick(rows, usize::MAX)),
+            KeyCode::Home => self.step(Action::Top, area),
+            KeyCode::End => self.step(Action::Bottom, area),
             KeyCode::Char('t') if !control => self.tree = !self.tree,
             _ if action == Some(Action::Search) => self.searching = true,
             _ => self.edit(key),
@@ -44,8 +41,9 @@ impl Picker {
         None
     }
 
-    fn step(&mut self, by: isize) {
-        self.with_list(|list, rows| list.step(rows, by));
+    fn step(&mut self, action: Action, area: Rect) {
+        let height = Parts::of(area).table().height;
+        self.with_list(|list, rows| list.act(action, rows, height));
     }
 
     fn go(&mut self, section: Section) {
@@ -91,7 +89,7 @@ impl Picker {
         let command = self.command.text().trim();
         match self.section {
             Section::Command => (!command.is_empty()).then(|| Choice::Command(command.to_string())),
-            _ => self.selected(&self.rows()).map(Row::choice),
+            _ => Some(self.rows().get(self.selected()?)?.choice()),
         }
     }
 
@@ -112,29 +110,18 @@ impl Picker {
     /// Handles the mouse: the wheel moves, a click selects, a click on the selected row opens it.
     pub fn mouse(&mut self, event: MouseEvent, area: Rect) -> Option<Choice> {
         let parts = Parts::of(area);
-        let height = usize::from(parts.rows.height);
-        let at = (event.column, event.row).into();
+        let tabs = parts.tabs.contains((event.column, event.row).into());
         let mut chosen = None;
-        match event.kind {
-            MouseEventKind::ScrollDown => self.step(1),
-            MouseEventKind::ScrollUp => self.step(-1),
-            MouseEventKind::Down(MouseButton::Left) if parts.tabs.contains(at) => {
-                if let Some(section) = draw::tab_at(&self.choices, parts.tabs, event.column) {
-                    self.go(section);
-                }
+        if event.kind == MouseEventKind::Down(MouseButton::Left) && tabs {
+            if let Some(section) = draw::tab_at(&self.choices, parts.tabs, event.column) {
+                self.go(section);
             }
-            MouseEventKind::Down(MouseButton::Left) if parts.rows.contains(at) => {
-                let rows = self.rows();
-                let row = self.list().first(rows.len(), height) + usize::from(event.row - parts.rows.y);
-                chosen = rows.get(row).filter(|_| self.list().at == Some(row)).map(Row::choice);
-                if row < rows.len() {
-                    self.with_list(|list, rows| list.pick(rows, row));
-                }
-            }
-            _ => return None,
+        } else {
+            let before = self.selected();
+            let again = self.with_list(|list, rows| list.mouse(event, rows, parts.table()));
+            chosen = if again && before.is_some() { self.open() } else { None };
         }
         self.settle();
-        self.with_list(|list, rows| list.scroll(rows.len(), height));
         chosen
     }
 }

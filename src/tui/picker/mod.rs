@@ -3,15 +3,14 @@
 mod columns;
 mod draw;
 mod input;
-mod list;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-use self::list::List;
 use self::rows::{Row, Section};
 use super::line::Line;
-use crate::view::picker::Choices;
+use super::list::{List, ListRow};
+use crate::view::picker::{Choice, Choices};
 
 /// The picker's state.
 #[derive(Debug, Default)]
@@ -26,7 +25,7 @@ pub struct Picker {
     command: Line,
     tree: bool,
     /// The selection of each section.
-    lists: [List; Section::ALL.len()],
+    lists: [List<Choice>; Section::ALL.len()],
     /// The process that is selected by default.
     likely: Option<u32>,
 }
@@ -48,37 +47,45 @@ impl Picker {
         rows::rows(&self.choices, self.section, self.filter.text(), self.tree)
     }
 
-    fn list(&self) -> &List {
+    fn list_rows(&self) -> Vec<ListRow<Choice>> {
+        self.rows().iter().map(|row| ListRow { key: row.choice(), matches: false }).collect()
+    }
+
+    fn list(&self) -> &List<Choice> {
         &self.lists[self.section as usize]
     }
 
     /// Runs `f` on the open section's list and rows.
-    fn with_list<T>(&mut self, f: impl FnOnce(&mut List, &[Row<'_>]) -> T) -> T {
-        let rows = rows::rows(&self.choices, self.section, self.filter.text(), self.tree);
+    fn with_list<T>(&mut self, f: impl FnOnce(&mut List<Choice>, &[ListRow<Choice>]) -> T) -> T {
+        let rows = self.list_rows();
         f(&mut self.lists[self.section as usize], &rows)
+    }
+
+    /// Whether a process is selected by default; a search selects its best match.
+    fn is_likely(&self) -> bool {
+        self.section == Section::Processes && self.filter.text().trim().is_empty()
     }
 
     /// Restores the selection after any change.
     fn settle(&mut self) {
         let rows = rows::rows(&self.choices, self.section, self.filter.text(), self.tree);
-        let found = !self.filter.text().trim().is_empty();
-        if self.section == Section::Processes && !found {
+        let home = if self.is_likely() {
             self.likely = rows::likely(&rows, self.likely);
-        }
-        let likely = self.likely;
-        self.lists[self.section as usize].settle(&rows, |rows| {
-            let is_likely = |row: &Row<'_>| matches!(row, Row::Process(row) if Some(row.process.pid) == likely);
+            rows.iter().position(|row| matches!(row, Row::Process(row) if Some(row.process.pid) == self.likely))
+        } else {
             // The machine comes first, but it is the default only if there is nothing else.
-            let first = rows.iter().position(|row| !matches!(row, Row::Machine(_))).unwrap_or(0);
-            match self.section {
-                Section::Processes if !found => rows.iter().position(is_likely),
-                _ => Some(first),
-            }
+            rows.iter().position(|row| !matches!(row, Row::Machine(_)))
+        };
+        self.with_list(|list, rows| {
+            list.start_at(home.unwrap_or(0));
+            list.settle(rows);
         });
     }
 
-    /// The selected row.
-    fn selected<'a>(&self, rows: &'a [Row<'a>]) -> Option<&'a Row<'a>> {
-        self.list().at.and_then(|at| rows.get(at))
+    /// The index of the selected row.
+    fn selected(&self) -> Option<usize> {
+        // It is not yet known which process is likely.
+        let waits = self.is_likely() && self.likely.is_none() && self.list().picked().is_none();
+        if waits { None } else { self.list().at(&self.list_rows()) }
     }
 }

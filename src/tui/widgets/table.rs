@@ -109,7 +109,7 @@ pub struct Table<'a> {
     pub rows: usize,
     /// The selected row.
     pub selected: Option<usize>,
-    /// The first visible row; see [`scrolled`].
+    /// The first visible row.
     pub top: usize,
 }
 
@@ -246,14 +246,6 @@ pub fn places(columns: &[Column<'_>], room: u16) -> Vec<Placed> {
     placed
 }
 
-/// The first row to show so that the selected one is visible, with minimal scrolling. `height` includes the heading.
-#[must_use]
-pub fn scrolled(top: usize, selected: usize, rows: usize, height: u16) -> usize {
-    let page = usize::from(height.saturating_sub(1)).max(1);
-    let lowest = selected.saturating_sub(page - 1);
-    top.clamp(lowest.min(selected), selected).min(rows.saturating_sub(page))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,23 +319,6 @@ mod tests {
             (table.column_at(area, 5), table.column_at(area, 0), table.column_at(area, 63)),
             (Some(0), None, None)
         );
-    }
-
-    #[test]
-    fn the_selected_row_is_always_seen_and_the_rest_moves_no_further_than_need_be() {
-        for (top, selected, rows, height, expected) in [
-            (0, 0, 100, 11, 0),
-            (0, 9, 100, 11, 0),
-            (0, 10, 100, 11, 1),
-            (50, 45, 100, 11, 45),
-            (50, 55, 100, 11, 50),
-            (95, 99, 100, 11, 90),
-            (7, 2, 5, 11, 0),
-            (3, 0, 0, 0, 0),
-            (0, 5, 9, 1, 5),
-        ] {
-            assert_eq!(scrolled(top, selected, rows, height), expected, "{top} {selected} {rows} {height}");
-        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod timeline;
 mod words;
 
 use crate::tui::keys::Action;
+use crate::tui::list::{List, ListRow, wheel};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::baseline::BaselineComparisonView as View;
 use crate::view::query::ViewRequest;
@@ -25,9 +26,7 @@ use words::Key;
 #[derive(Debug, Default)]
 pub struct State {
     contents: Contents,
-    /// The item the user moved to.
-    picked: Option<Key>,
-    search: String,
+    list: List<Key>,
     /// Whether all quantities are listed, not only the factors and the deviations.
     all: bool,
 }
@@ -51,35 +50,15 @@ impl State {
         }
     }
 
-    fn keys(&self) -> Vec<Key> {
-        self.view().map(|view| rows::keys(view, self.all)).unwrap_or_default()
+    fn list_rows(&self) -> Vec<ListRow<Key>> {
+        let Some(view) = self.view() else { return Vec::new() };
+        let matches = |key: &Key| self.list.finds(|text| words::matches(view, key, text));
+        rows::keys(view, self.all).into_iter().map(|key| ListRow { matches: matches(&key), key }).collect()
     }
 
     /// The selected item: the first until the user moves, or after the item has disappeared.
     fn selected(&self) -> Option<Key> {
-        let keys = self.keys();
-        self.picked.clone().filter(|key| keys.contains(key)).or(keys.into_iter().next())
-    }
-
-    fn go(&mut self, to: impl FnOnce(usize, usize) -> usize) {
-        let (keys, selected) = (self.keys(), self.selected());
-        let here = keys.iter().position(|key| Some(key) == selected.as_ref()).unwrap_or(0);
-        if let Some(last) = keys.len().checked_sub(1) {
-            self.picked = keys.get(to(here, last).min(last)).cloned();
-        }
-    }
-
-    /// Selects the next item that contains the search text and wraps around at the end.
-    fn find(&mut self, by: isize) {
-        let Some(view) = self.view() else { return };
-        let fit: Vec<bool> = self.keys().iter().map(|key| words::matches(view, key, &self.search)).collect();
-        if self.search.is_empty() || fit.is_empty() {
-            return;
-        }
-        self.go(|here, _| {
-            let at = |step: isize| (here as isize + by * step).rem_euclid(fit.len() as isize) as usize;
-            (1..=fit.len() as isize).map(at).find(|at| fit[*at]).unwrap_or(here)
-        });
+        self.list.key(&self.list_rows())
     }
 
     /// The rows of one side of the screen, and the first visible one.
@@ -135,46 +114,27 @@ impl Panel for State {
     }
 
     fn act(&mut self, action: Action, _cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
-        let page = usize::from(area.height / 2).max(1);
-        match action {
-            Action::Up => self.go(|here, _| here.saturating_sub(1)),
-            Action::Down => self.go(|here, _| here + 1),
-            Action::HalfPageUp => self.go(|here, _| here.saturating_sub(page / 2)),
-            Action::HalfPageDown => self.go(|here, _| here + page / 2),
-            Action::PageUp => self.go(|here, _| here.saturating_sub(page)),
-            Action::PageDown => self.go(|here, _| here + page),
-            Action::Top => self.go(|_, _| 0),
-            Action::Bottom => self.go(|_, last| last),
-            Action::Filter => self.all = !self.all,
-            Action::SearchNext => self.find(1),
-            Action::SearchPrevious => self.find(-1),
-            _ => return None,
+        if action == Action::Filter {
+            self.all = !self.all;
+            return Some(Vec::new());
         }
-        Some(Vec::new())
+        let rows = self.list_rows();
+        // An item takes more than a line.
+        self.list.act(action, &rows, area.height / 2).then(Vec::new)
     }
 
     fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
-        match event.kind {
-            MouseEventKind::Down(MouseButton::Left) => {
-                let at = Position::new(event.column, event.row);
-                self.picked = self.key_at(cx, area, at).or(self.picked.take());
-            }
-            MouseEventKind::ScrollDown => self.go(|here, _| here + 1),
-            MouseEventKind::ScrollUp => self.go(|here, _| here.saturating_sub(1)),
-            _ => {}
+        if event.kind == MouseEventKind::Down(MouseButton::Left) {
+            let at = Position::new(event.column, event.row);
+            self.key_at(cx, area, at).into_iter().for_each(|key| self.list.select(key));
         }
-        Vec::new()
+        wheel(event.kind).and_then(|action| self.act(action, cx, area)).unwrap_or_default()
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        let matches = |state: &State| {
-            let key = state.selected();
-            key.zip(state.view()).is_some_and(|(key, view)| words::matches(view, &key, &state.search))
-        };
-        if !matches(self) {
-            self.find(1);
-        }
+        self.list.search(text);
+        let rows = self.list_rows();
+        self.list.go_to_match(&rows);
     }
 
     fn status(&self, _cx: &PanelContext<'_>) -> Option<String> {

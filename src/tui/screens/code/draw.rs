@@ -60,10 +60,10 @@ pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut B
             line(nothing(state), area.y + 1, buf)
         };
     }
-    let (keys, below) = (state.keys(), State::table(area));
+    let (list_rows, below) = (state.list_rows(), State::table(area));
     let scale = scale(&rows);
     let wide = |row: usize, column: usize| width(&cell(state, code, rows[row], column, scale, cx).text);
-    let top = state.list.top(&keys, below.height);
+    let top = state.list.top(&list_rows, below.height);
     let shown = top..(top + usize::from(below.height)).min(rows.len());
     let mut columns = COLUMNS;
     // A path starts with its innermost function, which must stay.
@@ -73,7 +73,7 @@ pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut B
         columns: &columns,
         sorted: Some((state.order.column(), !state.reversed)),
         rows: rows.len(),
-        selected: state.list.at(&keys),
+        selected: state.list.at(&list_rows),
         top,
     };
     let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
@@ -88,7 +88,7 @@ fn scale(rows: &[&CodeRow]) -> f64 {
 
 /// Explains why the table is empty.
 fn nothing(state: &State) -> &'static str {
-    match (state.only && !state.search.is_empty(), state.row_kind) {
+    match (state.list.filters(), state.row_kind) {
         (true, _) => "nothing matches the search",
         (false, RowKind::Waits) => "time off the CPU is not on both sides, or no share of samples on a CPU",
         (false, _) => "no samples on both sides",
@@ -128,7 +128,7 @@ fn cell(
     match column {
         0 => Cell::new(Theme::change_mark(step(row)), changed),
         1 => {
-            let found = !state.search.is_empty() && fits(row, &state.search);
+            let found = state.list.finds(|text| fits(row, text));
             Cell::new(name(row), if found { cx.theme.found } else { cx.theme.text }).marked(mark(row.kind))
         }
         2 => Cell::new(row.module.clone(), cx.theme.dim),

@@ -1,7 +1,7 @@
 //! The screen's answers to keys, the mouse and new views.
 
+use super::draw;
 use super::state::State;
-use super::{draw, rows};
 use crate::tui::keys::Action;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::query::{ComparisonTab, ViewRequest};
@@ -43,28 +43,24 @@ impl Panel for State {
             Action::Who => self.row_kind = self.row_kind.next(),
             Action::Sort => self.order = self.order.next(),
             Action::SortReverse => self.reversed = !self.reversed,
-            Action::Filter => self.only = !self.only,
-            Action::SearchNext => self.find(1, height),
-            Action::SearchPrevious => self.find(-1, height),
+            Action::Filter => self.list.only = !self.list.only,
             action => {
-                let keys = self.keys();
-                return self.list.act(action, &keys, height).then(Vec::new);
+                let rows = self.list_rows();
+                return self.list.act(action, &rows, height).then(Vec::new);
             }
         }
         Some(Vec::new())
     }
 
     fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
-        let keys = self.keys();
-        if self.list.mouse(event, &keys, State::table(area)) { self.zoom(cx) } else { Vec::new() }
+        let rows = self.list_rows();
+        if self.list.mouse(event, &rows, State::table(area)) { self.zoom(cx) } else { Vec::new() }
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        if !text.is_empty() && !self.row().is_some_and(|row| rows::fits(row, &self.search)) {
-            let first = self.rows().into_iter().find(|row| rows::fits(row, &self.search)).map(rows::key);
-            first.into_iter().for_each(|first| self.list.pick(first));
-        }
+        self.list.search(text);
+        let rows = self.list_rows();
+        self.list.go_to_match(&rows);
     }
 
     fn status(&self, cx: &PanelContext<'_>) -> Option<String> {

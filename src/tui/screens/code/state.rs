@@ -2,7 +2,7 @@
 
 use super::rows;
 use super::rows::{Key, Order, RowKind};
-use crate::tui::list::List;
+use crate::tui::list::{List, ListRow};
 use crate::tui::panel::{PanelContext, PanelRequest};
 use crate::view::Axis;
 use crate::view::diff::{CodeRow, CodeView, ComparisonView};
@@ -17,9 +17,6 @@ pub struct State {
     pub(super) order: Order,
     pub(super) reversed: bool,
     pub(super) list: List<Key>,
-    pub(super) search: String,
-    /// Whether only matches of the search are shown.
-    pub(super) only: bool,
     /// The function that another screen points to, until it is found.
     pub(super) wanted: Option<String>,
 }
@@ -27,15 +24,16 @@ pub struct State {
 impl State {
     /// Selects a function by its name.
     pub fn point_to(&mut self, name: &str) {
-        (self.row_kind, self.only) = (RowKind::Functions, false);
+        (self.row_kind, self.list.only) = (RowKind::Functions, false);
         self.wanted = Some(name.to_string());
         self.settle();
     }
 
     pub(super) fn settle(&mut self) {
         let Some(name) = &self.wanted else { return };
-        if let Some(key) = self.rows().into_iter().find(|row| row.name == *name).map(rows::key) {
-            self.list.pick(key);
+        if let Some(at) = self.rows().into_iter().position(|row| row.name == *name) {
+            let rows = self.list_rows();
+            self.list.pick(&rows, at);
             self.wanted = None;
         }
     }
@@ -51,9 +49,7 @@ impl State {
     pub(super) fn rows(&self) -> Vec<&CodeRow> {
         let Some(code) = self.code() else { return Vec::new() };
         let mut all: Vec<&CodeRow> = self.row_kind.rows(code).iter().collect();
-        if self.only && !self.search.is_empty() {
-            all.retain(|row| rows::fits(row, &self.search));
-        }
+        all.retain(|row| self.list.shows(|text| rows::fits(row, text)));
         self.order.sort(&mut all);
         if self.reversed {
             all.reverse();
@@ -61,26 +57,19 @@ impl State {
         all
     }
 
-    pub(super) fn keys(&self) -> Vec<Key> {
-        self.rows().into_iter().map(rows::key).collect()
+    pub(super) fn list_rows(&self) -> Vec<ListRow<Key>> {
+        let row = |row| ListRow { key: rows::key(row), matches: self.list.finds(|text| rows::fits(row, text)) };
+        self.rows().into_iter().map(row).collect()
     }
 
     pub(super) fn row(&self) -> Option<&CodeRow> {
-        let at = self.list.at(&self.keys())?;
+        let at = self.list.at(&self.list_rows())?;
         self.rows().into_iter().nth(at)
     }
 
     /// The table, below the title line.
     pub(super) fn table(area: Rect) -> Rect {
         Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
-    }
-
-    pub(super) fn find(&mut self, by: isize, height: u16) {
-        if !self.search.is_empty() {
-            let fit: Vec<bool> = self.rows().iter().map(|row| rows::fits(row, &self.search)).collect();
-            let keys = self.keys();
-            self.list.find(&keys, by, height, |at| fit[at]);
-        }
     }
 
     /// The flame graph zoomed to the selected function, on the axis of the selected rows.

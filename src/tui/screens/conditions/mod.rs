@@ -5,6 +5,7 @@ mod lines;
 mod tests;
 
 use crate::tui::keys::Action;
+use crate::tui::list::{WHEEL_LINES, scrolled, wheel};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
@@ -13,7 +14,7 @@ use crate::view::query::{ComparisonTab, ViewRequest};
 use crate::view::snapshot::{PanelView, SelectedComparison};
 use lines::{Line, Tone};
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 /// The screen's state.
@@ -38,9 +39,11 @@ impl State {
         all.into_iter().flat_map(broken).collect()
     }
 
-    fn scroll(&mut self, by: i64, area: Rect) {
-        let most = self.lines(area.width).len().saturating_sub(usize::from(area.height)) as i64;
-        self.top = (self.top as i64).min(most).saturating_add(by).clamp(0, most) as usize;
+    /// Scrolls; returns false if the action is not a movement.
+    fn scroll(&mut self, action: Action, area: Rect) -> bool {
+        let top = scrolled(action, self.top, self.lines(area.width).len(), area.height);
+        self.top = top.unwrap_or(self.top);
+        top.is_some()
     }
 
     fn fits(&self, line: &Line) -> bool {
@@ -53,7 +56,7 @@ impl State {
         let count = lines.len() as i64;
         let steps = (1..=count).map(|step| (self.top as i64 + by * step).rem_euclid(count.max(1)));
         if let Some(next) = steps.into_iter().find(|at| self.fits(&lines[*at as usize])) {
-            self.scroll(next - self.top as i64, area);
+            self.top = (next as usize).min(lines.len().saturating_sub(usize::from(area.height)));
         }
     }
 }
@@ -89,28 +92,17 @@ impl Panel for State {
     }
 
     fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
-        let page = i64::from(area.height.max(2)) - 1;
         match action {
-            Action::Up => self.scroll(-1, area),
-            Action::Down => self.scroll(1, area),
-            Action::HalfPageUp => self.scroll(-page / 2, area),
-            Action::HalfPageDown => self.scroll(page / 2, area),
-            Action::PageUp => self.scroll(-page, area),
-            Action::PageDown => self.scroll(page, area),
-            Action::Top => self.top = 0,
-            Action::Bottom => self.scroll(i64::from(u32::MAX), area),
             Action::SearchNext => self.find(1, area),
             Action::SearchPrevious => self.find(-1, area),
-            _ => return None,
+            action => return self.scroll(action, area).then(Vec::new),
         }
         Some(Vec::new())
     }
 
     fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
-        match event.kind {
-            MouseEventKind::ScrollDown => self.scroll(3, area),
-            MouseEventKind::ScrollUp => self.scroll(-3, area),
-            _ => {}
+        if let Some(action) = wheel(event.kind) {
+            (0..WHEEL_LINES).for_each(|_| _ = self.scroll(action, area));
         }
         Vec::new()
     }

@@ -61,7 +61,7 @@ pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut B
 }
 
 fn draw_table(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
-    let (rows, keys) = (state.rows(), state.keys());
+    let (rows, list_rows) = (state.rows(), state.list_rows());
     let all = if state.raw { &COUNTERS } else { &METRICS };
     let shown = |at: &usize| state.raw || all[*at].title != "before" || cx.compared;
     let kept: Vec<usize> = (0..all.len()).filter(shown).collect();
@@ -70,8 +70,8 @@ fn draw_table(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer
         columns: &columns,
         sorted: None,
         rows: rows.len(),
-        selected: state.list.at(&keys),
-        top: state.list.top(&keys, area.height),
+        selected: state.list.at(&list_rows),
+        top: state.list.top(&list_rows, area.height),
     };
     let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     let cell = |at: usize, column: usize| {
@@ -118,7 +118,7 @@ fn section(section: Section) -> &'static str {
 }
 
 fn found<'a>(state: &State, row: Row<'_>, text: &'a str, cx: &PanelContext<'_>, known: bool) -> Cell<'a> {
-    let hit = !state.search.is_empty() && row.fits(&state.search);
+    let hit = state.list.finds(|text| row.fits(text));
     Cell::new(
         text,
         if hit {

@@ -6,7 +6,7 @@ mod tests;
 
 use crate::model::Measure;
 use crate::tui::keys::Action;
-use crate::tui::list::List;
+use crate::tui::list::{List, ListRow};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::counters::{CounterLine, CountersView as View, MetricLine};
 use crate::view::number;
@@ -21,9 +21,6 @@ use ratatui::layout::Rect;
 pub struct State {
     view: Option<View>,
     list: List<Key>,
-    search: String,
-    /// Whether only matches of the search are shown.
-    only: bool,
     /// Whether the raw counters are shown instead of the metrics.
     raw: bool,
     /// Whether the history is hidden.
@@ -68,26 +65,17 @@ impl State {
             true => view.counters.iter().map(Row::Counter).collect(),
             false => view.metrics.iter().map(Row::Metric).collect(),
         };
-        let shown = |row: &Row<'_>| !self.only || self.search.is_empty() || row.fits(&self.search);
-        all.into_iter().filter(shown).collect()
+        all.into_iter().filter(|row| self.list.shows(|text| row.fits(text))).collect()
     }
 
-    fn keys(&self) -> Vec<Key> {
-        self.rows().iter().map(Row::key).collect()
+    fn list_rows(&self) -> Vec<ListRow<Key>> {
+        let row = |row: &Row<'_>| ListRow { key: row.key(), matches: self.list.finds(|text| row.fits(text)) };
+        self.rows().iter().map(row).collect()
     }
 
     fn chosen(&self) -> Option<Row<'_>> {
-        let at = self.list.at(&self.keys())?;
+        let at = self.list.at(&self.list_rows())?;
         self.rows().get(at).copied()
-    }
-
-    fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
-        if !self.search.is_empty() {
-            let fit: Vec<bool> = self.rows().iter().map(|row| row.fits(&self.search)).collect();
-            let keys = self.keys();
-            self.list.find(&keys, by, height, |at| fit[at]);
-        }
-        Vec::new()
     }
 }
 
@@ -111,12 +99,10 @@ impl Panel for State {
         match action {
             Action::Who => self.raw = !self.raw,
             Action::Enter | Action::Detail => self.folded = !self.folded,
-            Action::Filter => self.only = !self.only,
-            Action::SearchNext => return Some(self.find(1, height)),
-            Action::SearchPrevious => return Some(self.find(-1, height)),
+            Action::Filter => self.list.only = !self.list.only,
             action => {
-                let keys = self.keys();
-                return self.list.act(action, &keys, height).then(Vec::new);
+                let rows = self.list_rows();
+                return self.list.act(action, &rows, height).then(Vec::new);
             }
         }
         Some(Vec::new())
@@ -124,20 +110,15 @@ impl Panel for State {
 
     fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = draw::parts(self, area).0;
-        let keys = self.keys();
-        self.list.mouse(event, &keys, table);
+        let rows = self.list_rows();
+        self.list.mouse(event, &rows, table);
         Vec::new()
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        let fits = |row: &Row<'_>| row.fits(&self.search);
-        if !text.is_empty() && !self.chosen().as_ref().is_some_and(fits) {
-            let first = self.rows().iter().find(|row| fits(row)).map(Row::key);
-            if let Some(first) = first {
-                self.list.pick(first);
-            }
-        }
+        self.list.search(text);
+        let rows = self.list_rows();
+        self.list.go_to_match(&rows);
     }
 
     fn status(&self, _: &PanelContext<'_>) -> Option<String> {

@@ -91,13 +91,13 @@ const COLUMNS: [Column<'static>; 9] = [
 ];
 
 fn table(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
-    let (rows, keys) = (state.rows(), state.keys());
+    let (rows, list_rows) = (state.rows(), state.list_rows());
     let scales = Scales::of(&rows);
     let wide = |row: usize, column: usize| width(&cell(state, &rows[row], column, &scales, cx).text);
-    let top = state.list.top(&keys, area.height);
+    let top = state.list.top(&list_rows, area.height);
     let shown = top..(top + usize::from(area.height)).min(rows.len());
     let columns = widened(&COLUMNS, &[2, 3, 4, 7], shown, wide);
-    let table = Table { columns: &columns, sorted: None, rows: rows.len(), selected: state.list.at(&keys), top };
+    let table = Table { columns: &columns, sorted: None, rows: rows.len(), selected: state.list.at(&list_rows), top };
     let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     table.draw(|row, column| cell(state, &rows[row], column, &scales, cx), context, area, buf);
     // Headings and reasons take the whole line.
@@ -139,7 +139,7 @@ fn cell(state: &State, row: &Row<'_>, column: usize, scales: &Scales, cx: &Panel
         (Row::Factor(part), column) => factor(part, column, scales.factors, cx),
         (Row::Quantity(row, _), column) => quantity(row, column, scales.quantities, cx),
     };
-    let found = !state.search.is_empty() && row.fits(&state.search);
+    let found = state.list.finds(|text| row.fits(text));
     let style = match column {
         1 if found => cx.theme.found,
         2 | 5 => cx.theme.dim,

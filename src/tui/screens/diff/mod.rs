@@ -8,7 +8,7 @@ mod tests;
 mod words;
 
 use crate::tui::keys::Action;
-use crate::tui::list::List;
+use crate::tui::list::{List, ListRow};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::view::diff::ComparisonView;
 use crate::view::query::{ComparisonTab, ViewRequest};
@@ -24,9 +24,6 @@ use rows::{Key, Row};
 pub struct State {
     seen: Option<SelectedComparison>,
     list: List<Key>,
-    search: String,
-    /// Whether only matches of the search are shown.
-    only: bool,
 }
 
 impl State {
@@ -36,25 +33,17 @@ impl State {
 
     fn rows(&self) -> Vec<Row<'_>> {
         let all = self.view().map(rows::rows).unwrap_or_default();
-        let shown = |row: &Row<'_>| !self.only || self.search.is_empty() || row.fits(&self.search);
-        all.into_iter().filter(shown).collect()
+        all.into_iter().filter(|row| self.list.shows(|text| row.fits(text))).collect()
     }
 
-    fn keys(&self) -> Vec<Key> {
-        self.rows().iter().map(Row::key).collect()
+    fn list_rows(&self) -> Vec<ListRow<Key>> {
+        let row = |row: &Row<'_>| ListRow { key: row.key(), matches: self.list.finds(|text| row.fits(text)) };
+        self.rows().iter().map(row).collect()
     }
 
     fn row(&self) -> Option<Row<'_>> {
-        let at = self.list.at(&self.keys())?;
+        let at = self.list.at(&self.list_rows())?;
         self.rows().into_iter().nth(at)
-    }
-
-    fn find(&mut self, by: isize, height: u16) {
-        if !self.search.is_empty() {
-            let fit: Vec<bool> = self.rows().iter().map(|row| row.fits(&self.search)).collect();
-            let keys = self.keys();
-            self.list.find(&keys, by, height, |at| fit[at]);
-        }
     }
 }
 
@@ -87,12 +76,10 @@ impl Panel for State {
         match action {
             Action::Enter | Action::Zoom => return Some(vec![PanelRequest::Go(ScreenId::Flame)]),
             Action::Detail => return Some(vec![PanelRequest::Go(ScreenId::Code)]),
-            Action::Filter => self.only = !self.only,
-            Action::SearchNext => self.find(1, height),
-            Action::SearchPrevious => self.find(-1, height),
+            Action::Filter => self.list.only = !self.list.only,
             action => {
-                let keys = self.keys();
-                return self.list.act(action, &keys, height).then(Vec::new);
+                let rows = self.list_rows();
+                return self.list.act(action, &rows, height).then(Vec::new);
             }
         }
         Some(Vec::new())
@@ -100,17 +87,15 @@ impl Panel for State {
 
     fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = Areas::of(area, self.view()).table;
-        let keys = self.keys();
-        self.list.mouse(event, &keys, table);
+        let rows = self.list_rows();
+        self.list.mouse(event, &rows, table);
         Vec::new()
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        if !text.is_empty() && !self.row().is_some_and(|row| row.fits(&self.search)) {
-            let first = self.rows().iter().find(|row| row.fits(&self.search)).map(Row::key);
-            first.into_iter().for_each(|first| self.list.pick(first));
-        }
+        self.list.search(text);
+        let rows = self.list_rows();
+        self.list.go_to_match(&rows);
     }
 
     fn status(&self, cx: &PanelContext<'_>) -> Option<String> {

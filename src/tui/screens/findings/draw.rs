@@ -140,7 +140,7 @@ fn undecided_line(why: Why, count: usize, cx: &PanelContext<'_>, room: usize) ->
 }
 
 /// Draws the selected item's detail below the list or next to it.
-pub(super) fn detail(lines: &[Line<'static>], scroll: u16, areas: &Areas, cx: &PanelContext<'_>, buf: &mut Buffer) {
+pub(super) fn detail(lines: &[Line<'static>], scroll: usize, areas: &Areas, cx: &PanelContext<'_>, buf: &mut Buffer) {
     for x in areas.rule.left()..areas.rule.right() {
         put(buf, Rect { x, width: 1, ..areas.rule }, 0, &Line::styled(cx.glyphs.rule, cx.theme.dim));
     }
@@ -149,7 +149,7 @@ pub(super) fn detail(lines: &[Line<'static>], scroll: u16, areas: &Areas, cx: &P
     for (at, line) in shown.enumerate() {
         put(buf, areas.detail, at as u16, line);
     }
-    if usize::from(scroll) < most {
+    if scroll < most {
         let corner = Rect { x: areas.detail.right().saturating_sub(1), width: 1, ..areas.detail };
         put(buf, corner, areas.detail.height.saturating_sub(1), &Line::styled(cx.glyphs.down, cx.theme.dim));
     }

@@ -7,17 +7,16 @@ mod panel;
 mod tests;
 
 use crate::model::Why;
+use crate::tui::list::{List, ListRow};
 use crate::view::findings::{FindingView, FindingsView as View};
 
 /// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<View>,
-    /// The item the user moved to.
-    selected: Option<Key>,
-    search: String,
+    list: List<Key>,
     /// Lines scrolled off the top of the detail.
-    scroll: u16,
+    scroll: usize,
 }
 
 /// A selectable item: a finding by its rule, or all checks that are undecided for one reason.
@@ -34,17 +33,17 @@ impl State {
         self.view.as_ref().map(|view| view.found.len())
     }
 
-    /// All selectable items, in the order of the list.
-    fn keys(&self) -> Vec<Key> {
+    /// All selectable items.
+    fn list_rows(&self) -> Vec<ListRow<Key>> {
         let Some(view) = &self.view else { return Vec::new() };
         let reasons = view.undecided_by_reason().into_iter().map(|(why, _)| Key::Undecided(why));
-        view.found.iter().map(|found| Key::Found(found.rule)).chain(reasons).collect()
+        let keys = view.found.iter().map(|found| Key::Found(found.rule)).chain(reasons);
+        keys.map(|key| ListRow { key, matches: self.list.finds(|text| fits(view, key, text)) }).collect()
     }
 
     /// The selected item: the first until the user moves, or after the item has disappeared.
     fn chosen(&self) -> Option<Key> {
-        let keys = self.keys();
-        self.selected.filter(|key| keys.contains(key)).or(keys.first().copied())
+        self.list.key(&self.list_rows())
     }
 
     fn found(&self) -> Option<&FindingView> {
@@ -52,5 +51,17 @@ impl State {
             Key::Found(rule) => self.view.as_ref()?.found.iter().find(|found| found.rule == rule),
             Key::Undecided(_) => None,
         }
+    }
+}
+
+/// Whether an item contains the text, which is in lower case.
+fn fits(view: &View, key: Key, text: &str) -> bool {
+    let contains = |whole: &str| whole.to_lowercase().contains(text);
+    match key {
+        Key::Found(rule) => {
+            let found = view.found.iter().find(|found| found.rule == rule);
+            found.is_some_and(|found| contains(found.title) || contains(&found.claim))
+        }
+        Key::Undecided(why) => view.undecided.iter().any(|other| other.why == why && contains(other.title)),
     }
 }

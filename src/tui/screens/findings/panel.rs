@@ -4,6 +4,7 @@ use super::draw::{Areas, Row};
 use super::{Key, State, detail, draw};
 use crate::tui::finding;
 use crate::tui::keys::Action;
+use crate::tui::list::{ListRow, WHEEL_LINES, scrolled, wheel};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::query::ViewRequest;
@@ -14,54 +15,20 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 
 impl State {
-    fn select(&mut self, key: Key) {
-        if self.chosen() != Some(key) {
+    /// Changes the selection; the detail of another item is shown from its start.
+    fn select(&mut self, change: impl FnOnce(&mut Self, &[ListRow<Key>])) {
+        let (rows, before) = (self.list_rows(), self.chosen());
+        change(self, &rows);
+        if self.chosen() != before {
             self.scroll = 0;
         }
-        self.selected = Some(key);
     }
 
-    fn go(&mut self, to: impl FnOnce(usize, usize) -> usize) -> Vec<PanelRequest> {
-        let keys = self.keys();
-        let here = keys.iter().position(|key| Some(*key) == self.chosen()).unwrap_or(0);
-        if let Some(last) = keys.len().checked_sub(1) {
-            self.select(keys[to(here, last).min(last)]);
-        }
-        Vec::new()
-    }
-
-    /// Whether the item of a key contains the search text.
-    fn fits(&self, key: Key) -> bool {
-        let Some(view) = &self.view else { return false };
-        let contains_text = |text: &str| text.to_lowercase().contains(&self.search);
-        match key {
-            Key::Found(rule) => {
-                let found = view.found.iter().find(|found| found.rule == rule);
-                found.is_some_and(|found| contains_text(found.title) || contains_text(&found.claim))
-            }
-            Key::Undecided(why) => view.undecided.iter().any(|other| other.why == why && contains_text(other.title)),
-        }
-    }
-
-    /// Selects the next item that matches the search and wraps around at the end.
-    fn find(&mut self, by: isize) -> Vec<PanelRequest> {
-        let keys = self.keys();
-        if self.search.is_empty() || keys.is_empty() {
-            return Vec::new();
-        }
-        let fit: Vec<_> = keys.iter().map(|key| self.fits(*key)).collect();
-        self.go(|here, _| {
-            let at = |step: isize| (here as isize + by * step).rem_euclid(fit.len() as isize) as usize;
-            (1..=fit.len() as isize).map(at).find(|at| fit[*at]).unwrap_or(here)
-        })
-    }
-
-    fn scroll_by(&mut self, by: i32, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
-        let areas = Areas::of(area, self.view.as_ref());
-        let lines = self.detail(cx, areas.detail.width).len() as u16;
-        let most = lines.saturating_sub(areas.detail.height);
-        self.scroll = self.scroll.min(most).saturating_add_signed(by.clamp(-999, 999) as i16).min(most);
-        Vec::new()
+    /// Scrolls the detail.
+    fn scroll(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) {
+        let detail = Areas::of(area, self.view.as_ref()).detail;
+        let lines = self.detail(cx, detail.width).len();
+        self.scroll = scrolled(action, self.scroll, lines, detail.height).unwrap_or(self.scroll);
     }
 
     fn detail(&self, cx: &PanelContext<'_>, width: u16) -> Vec<Line<'static>> {
@@ -101,51 +68,46 @@ impl Panel for State {
     }
 
     fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
-        let half = i32::from(Areas::of(area, self.view.as_ref()).detail.height / 2).max(1);
-        Some(match action {
-            Action::Up => self.go(|here, _| here.saturating_sub(1)),
-            Action::Down => self.go(|here, _| here + 1),
-            Action::Top => self.go(|_, _| 0),
-            Action::Bottom => self.go(|_, last| last),
-            Action::HalfPageUp => self.scroll_by(-half, cx, area),
-            Action::HalfPageDown => self.scroll_by(half, cx, area),
-            Action::PageUp => self.scroll_by(-2 * half, cx, area),
-            Action::PageDown => self.scroll_by(2 * half, cx, area),
-            Action::SearchNext => self.find(1),
-            Action::SearchPrevious => self.find(-1),
-            Action::Enter => self.enter(cx),
-            _ => return None,
-        })
+        match action {
+            Action::Enter => Some(self.enter(cx)),
+            Action::HalfPageUp | Action::HalfPageDown | Action::PageUp | Action::PageDown => {
+                self.scroll(action, cx, area);
+                Some(Vec::new())
+            }
+            action => {
+                let mut done = false;
+                self.select(|state, rows| done = state.list.act(action, rows, area.height));
+                done.then(Vec::new)
+            }
+        }
     }
 
     fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.view.as_ref());
         let at = Position::new(event.column, event.row);
-        match event.kind {
-            MouseEventKind::Down(MouseButton::Left) if areas.list.contains(at) => {
-                let Some(view) = &self.view else { return Vec::new() };
-                let rows = draw::rows(view, self.chosen(), areas.list.height);
-                match rows.get(usize::from(at.y - areas.list.y)) {
-                    // A second click on the same item opens it.
-                    Some(Row::Key(key)) if self.selected == Some(*key) => return self.enter(cx),
-                    Some(Row::Key(key)) => self.select(*key),
-                    _ => {}
-                }
-                Vec::new()
+        if let Some(action) = wheel(event.kind) {
+            if areas.detail.contains(at) {
+                (0..WHEEL_LINES).for_each(|_| self.scroll(action, cx, area));
+            } else {
+                self.act(action, cx, area);
             }
-            MouseEventKind::ScrollDown if areas.detail.contains(at) => self.scroll_by(3, cx, area),
-            MouseEventKind::ScrollUp if areas.detail.contains(at) => self.scroll_by(-3, cx, area),
-            MouseEventKind::ScrollDown => self.go(|here, _| here + 1),
-            MouseEventKind::ScrollUp => self.go(|here, _| here.saturating_sub(1)),
-            _ => Vec::new(),
         }
+        if event.kind == MouseEventKind::Down(MouseButton::Left) && areas.list.contains(at) {
+            let Some(view) = &self.view else { return Vec::new() };
+            let rows = draw::rows(view, self.chosen(), areas.list.height);
+            match rows.get(usize::from(at.y - areas.list.y)) {
+                // A second click on the same item opens it.
+                Some(Row::Key(key)) if self.list.picked() == Some(key) => return self.enter(cx),
+                Some(Row::Key(key)) => self.select(|state, _| state.list.select(*key)),
+                _ => {}
+            }
+        }
+        Vec::new()
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        if !self.chosen().is_some_and(|key| self.fits(key)) {
-            self.find(1);
-        }
+        self.list.search(text);
+        self.select(|state, rows| state.list.go_to_match(rows));
     }
 
     fn status(&self, _cx: &PanelContext<'_>) -> Option<String> {

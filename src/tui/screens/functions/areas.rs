@@ -72,16 +72,6 @@ impl Areas {
             ..self
         }
     }
-
-    /// Visible rows of the table.
-    pub fn page(&self) -> usize {
-        usize::from(self.table.height.saturating_sub(1))
-    }
-
-    /// Visible lines of the detail's list.
-    pub fn detail_page(&self) -> usize {
-        usize::from(self.lines.height.saturating_sub(1))
-    }
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ pub(super) fn frame<'a>(
     state: &State,
     fields: &[(Field, Column<'_>)],
     columns: &'a [Column<'a>],
-    page: usize,
+    height: u16,
 ) -> Table<'a> {
     let by = fields.iter().position(|(field, _)| *field == sorted(state.rows.sort));
     let descending = (state.rows.sort == Sort::Name) == state.rows.reversed;
@@ -139,7 +139,7 @@ pub(super) fn frame<'a>(
         sorted: by.map(|at| (at, descending)),
         rows: state.rows.len(),
         selected: state.rows.selected(),
-        top: state.rows.cursor.top(state.rows.len(), page),
+        top: state.rows.top(height),
     }
 }
 
@@ -149,16 +149,15 @@ fn table(state: &State, view: &FunctionsView, context: WidgetContext<'_>, area: 
         column.title = context.glyphs.plus_minus;
     }
     let columns: Vec<Column<'_>> = fields.iter().map(|(_, column)| *column).collect();
-    let page = usize::from(area.height.saturating_sub(1));
-    let shown = frame(state, &fields, &columns, page);
+    let shown = frame(state, &fields, &columns, area.height);
     let value = |row: usize, column: usize| match state.rows.get(view, row) {
         Some(row) => cell(state, view, row, fields[column].0, context),
         None => Cell::new("", Style::new()),
     };
     shown.draw(value, context, area, buf);
     if state.rows.len() == 0 {
-        let text = format!("no name holds '{}'", visible(&state.rows.needle));
-        let text = if state.rows.filters() { text } else { "none of its functions in this time".to_string() };
+        let text = format!("no name holds '{}'", visible(state.rows.list.needle()));
+        let text = if state.rows.list.filters() { text } else { "none of its functions in this time".to_string() };
         put(buf, area, (area.x + 1, area.y + 1), &text, context.theme.dim);
     }
 }
@@ -227,8 +226,8 @@ fn what(state: &State, view: &FunctionsView, cx: &PanelContext<'_>) -> String {
     if let Some(module) = &state.rows.module {
         text += &format!(" in {}", visible(file_name(module)));
     }
-    if state.rows.filters() {
-        text += &format!(" with '{}'", visible(&state.rows.needle));
+    if state.rows.list.filters() {
+        text += &format!(" with '{}'", visible(state.rows.list.needle()));
     }
     if view.left_out > 0 {
         let most = percent(view.left_out_share.max(0.0001));

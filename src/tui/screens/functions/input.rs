@@ -7,6 +7,7 @@ use super::rows::Sort;
 use super::state::State;
 use super::{rows, sections, words};
 use crate::tui::keys::Action;
+use crate::tui::list::{ListRow, WHEEL_LINES, wheel};
 use crate::tui::panel::PanelRequest;
 use crate::tui::widgets::table::Column;
 use crate::view::functions::file_name;
@@ -17,18 +18,17 @@ use ratatui::layout::Rect;
 
 impl State {
     pub(super) fn act_on_table(&mut self, action: Action, areas: &Areas) -> Option<Vec<PanelRequest>> {
-        let view = self.view.as_ref()?;
-        if self.rows.cursor.act(action, self.rows.len(), areas.page()) {
-            self.rows.take(view);
-            self.pane.start_anew();
-            return Some(self.follow(areas));
-        }
+        self.view.as_ref()?;
         match action {
             Action::Enter | Action::Detail | Action::Right => Some(self.go_into(action)),
-            Action::SearchNext => Some(self.jump(false, areas)),
-            Action::SearchPrevious => Some(self.jump(true, areas)),
+            Action::SearchNext => Some(self.jump(1, areas)),
+            Action::SearchPrevious => Some(self.jump(-1, areas)),
             Action::Zoom => Some(self.zoom_to_row()),
             Action::Back => self.undo(),
+            action if self.rows.act(action, areas.table.height) => {
+                self.pane.start_anew();
+                Some(self.follow(areas))
+            }
             action => self.arrange_by(action),
         }
     }
@@ -39,10 +39,10 @@ impl State {
         match action {
             Action::Sort => (self.rows.sort, self.rows.reversed) = (self.rows.sort.next(view), false),
             Action::SortReverse => self.rows.reversed = !self.rows.reversed,
-            Action::Filter if self.rows.needle.is_empty() => {
+            Action::Filter if self.rows.list.needle().is_empty() => {
                 return Some(vec![PanelRequest::Say("nothing to filter by: search for a name first".to_string())]);
             }
-            Action::Filter => self.rows.filter = !self.rows.filter,
+            Action::Filter => self.rows.list.only = !self.rows.list.only,
             Action::Who => self.group(match self.by {
                 GroupBy::Function => GroupBy::Module,
                 GroupBy::Module => GroupBy::Thread,
@@ -58,7 +58,7 @@ impl State {
     fn group(&mut self, by: GroupBy) {
         self.by = by;
         self.rows.module = None;
-        self.rows.forget();
+        self.rows.list.forget();
         self.pane = Pane::on(self.pane.section);
     }
 
@@ -68,8 +68,8 @@ impl State {
         let (name, module, id) = (row.name.clone(), row.module.clone(), row.id);
         match (self.by, id) {
             (GroupBy::Function, _) => {
-                (self.rows.chosen, self.pane.focus) = (Some((name, module)), true);
-                self.arrange();
+                self.rows.list.select((name, module));
+                self.pane.focus = true;
             }
             // The only target to the right is the detail.
             _ if action == Action::Right => return Vec::new(),
@@ -91,14 +91,10 @@ impl State {
         vec![PanelRequest::Refresh]
     }
 
-    fn jump(&mut self, backwards: bool, areas: &Areas) -> Vec<PanelRequest> {
-        let Some(view) = &self.view else { return Vec::new() };
-        match self.rows.find(view, backwards, false) {
-            Some(at) => {
-                self.rows.choose(view, at, areas.page());
-                self.follow(areas)
-            }
-            None => vec![PanelRequest::Say(words::nothing_found(&self.rows.needle))],
+    fn jump(&mut self, by: isize, areas: &Areas) -> Vec<PanelRequest> {
+        match self.rows.find(by, areas.table.height) {
+            true => self.follow(areas),
+            false => vec![PanelRequest::Say(words::nothing_found(self.rows.list.needle()))],
         }
     }
 
@@ -116,11 +112,11 @@ impl State {
     }
 
     fn undo(&mut self) -> Option<Vec<PanelRequest>> {
-        if self.rows.filters() {
-            self.rows.filter = false;
+        if self.rows.list.filters() {
+            self.rows.list.only = false;
         } else if let Some(module) = self.rows.module.take() {
             self.group(GroupBy::Module);
-            self.rows.chosen = Some((file_name(&module).to_string(), module));
+            self.rows.list.select((file_name(&module).to_string(), module));
         } else {
             return None;
         }
@@ -133,11 +129,10 @@ impl State {
             self.pane.focus &= action != Action::Back;
             return Some(Vec::new());
         };
-        let items = self.pane.items(detail);
-        if self.pane.cursor.act(action, items.len(), areas.detail_page()) {
-            self.pane.take(detail);
-            return Some(Vec::new());
-        }
+        let needle = self.rows.list.needle();
+        let matches = |item| rows::fits(words::name_of(detail, self.pane.section, item), needle);
+        let items = self.pane.items(detail).into_iter();
+        let rows: Vec<_> = items.map(|item| ListRow { key: item.id, matches: matches(item) }).collect();
         match (action, self.pane.current(detail)) {
             (Action::Enter, Some(item)) => return Some(self.go_to(item)),
             (Action::Zoom, Some(item)) => return Some(self.zoom_to(item)),
@@ -145,26 +140,27 @@ impl State {
                 self.pane.turn_all(detail, item, action == Action::More);
                 self.pane.settle(detail);
             }
-            (Action::Left | Action::Right, item) => self.step_aside(action == Action::Right, item),
+            (Action::Left | Action::Right, item) => self.step_aside(action == Action::Right, item, areas),
             (Action::Detail, _) => self.pane.open(self.pane.section.beside(1).unwrap_or_default()),
-            (Action::SearchNext | Action::SearchPrevious, _) => {
-                return Some(self.jump_in_detail(action == Action::SearchPrevious, &items, areas));
+            (Action::SearchNext | Action::SearchPrevious, _) if !rows.iter().any(|row| row.matches) => {
+                return Some(vec![PanelRequest::Say(words::nothing_found(needle))]);
             }
             (Action::Back, _) => return Some(self.back()),
-            _ => return None,
+            (action, _) => return self.pane.list.act(action, &rows, areas.lines.height).then(Vec::new),
         }
         Some(Vec::new())
     }
 
     /// Right unfolds and descends, Left folds and ascends; if there is nothing to fold, they change the section.
-    fn step_aside(&mut self, right: bool, item: Option<Item>) {
+    fn step_aside(&mut self, right: bool, item: Option<Item>, areas: &Areas) {
         let Some(detail) = self.view.as_ref().and_then(|view| view.detail.as_deref()) else { return };
+        let rows = self.pane.list_rows(detail);
         match (right, item.and_then(|item| item.open), item) {
             (true, Some(false), Some(item)) => self.pane.turn(item, true),
-            (true, Some(true), _) => self.pane.cursor.put(self.pane.cursor.at + 1),
+            (true, Some(true), _) => _ = self.pane.list.act(Action::Down, &rows, areas.lines.height),
             (false, Some(true), Some(item)) => self.pane.turn(item, false),
             (right, _, item) => match (right, item.and_then(|item| self.pane.above(detail, item))) {
-                (false, Some(above)) => self.pane.cursor.put(above),
+                (false, Some(above)) => self.pane.list.go(&rows, above, areas.lines.height),
                 _ => {
                     let by = if right { 1 } else { -1 };
                     match self.pane.section.beside(by) {
@@ -175,7 +171,6 @@ impl State {
                 }
             },
         }
-        self.pane.take(detail);
     }
 
     pub(super) fn go_to(&mut self, item: Item) -> Vec<PanelRequest> {
@@ -204,21 +199,6 @@ impl State {
         }
     }
 
-    fn jump_in_detail(&mut self, backwards: bool, items: &[Item], areas: &Areas) -> Vec<PanelRequest> {
-        let Some(detail) = self.view.as_ref().and_then(|view| view.detail.as_deref()) else { return Vec::new() };
-        let (len, from) = (items.len(), self.pane.cursor.at);
-        let at = |step: usize| if backwards { (from + len - step) % len } else { (from + step) % len };
-        let fits = |at: &usize| rows::fits(words::name_of(detail, self.pane.section, items[*at]), &self.rows.needle);
-        match (1..=len).map(at).find(fits) {
-            Some(at) => {
-                self.pane.cursor.go(at, len, areas.detail_page());
-                self.pane.take(detail);
-                Vec::new()
-            }
-            None => vec![PanelRequest::Say(words::nothing_found(&self.rows.needle))],
-        }
-    }
-
     /// Returns to the previous function, or to the table if there is none.
     fn back(&mut self) -> Vec<PanelRequest> {
         match self.pane.back() {
@@ -234,24 +214,16 @@ impl State {
     }
 }
 
-/// Rows per step of the mouse wheel.
-const WHEEL_ROWS: usize = 3;
-
 pub(super) fn mouse(state: &mut State, event: MouseEvent, area: Rect) -> Vec<PanelRequest> {
     let areas = Areas::of(area, state);
     let at = (event.column, event.row).into();
-    let wheel = |action| Some((action, areas.pane.contains(at)));
-    let turned = match event.kind {
-        MouseEventKind::ScrollDown => wheel(Action::Down),
-        MouseEventKind::ScrollUp => wheel(Action::Up),
-        _ => None,
-    };
-    if let Some((action, in_detail)) = turned {
+    if let Some(action) = wheel(event.kind) {
+        let in_detail = areas.pane.contains(at);
         state.pane.focus = in_detail;
         let act = |state: &mut State| {
             if in_detail { state.act_in_detail(action, &areas) } else { state.act_on_table(action, &areas) }
         };
-        return (0..WHEEL_ROWS).filter_map(|_| act(state)).last().unwrap_or_default();
+        return (0..WHEEL_LINES).filter_map(|_| act(state)).last().unwrap_or_default();
     }
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) if areas.table.contains(at) => table(state, event, &areas),
@@ -264,7 +236,7 @@ fn table(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<PanelReques
     let Some(view) = &state.view else { return Vec::new() };
     let fields = columns(state, view);
     let columns: Vec<Column<'_>> = fields.iter().map(|(_, column)| *column).collect();
-    let table = frame(state, &fields, &columns, areas.page());
+    let table = frame(state, &fields, &columns, areas.table.height);
     if event.row == areas.table.y {
         let field = table.column_at(areas.table, event.column).map(|at| fields[at].0);
         return field.and_then(sort_of).map(|sort| sort_by(state, sort)).unwrap_or_default();
@@ -273,7 +245,7 @@ fn table(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<PanelReques
     if state.rows.selected() == Some(row) && !state.pane.focus {
         return state.go_into(Action::Enter);
     }
-    state.rows.choose(view, row, areas.page());
+    state.rows.go(row, areas.table.height);
     state.pane.start_anew();
     state.pane.focus &= areas.rule.width != 1;
     state.follow(areas)
@@ -308,11 +280,10 @@ fn detail(state: &mut State, event: MouseEvent, areas: &Areas) -> Vec<PanelReque
         return Vec::new();
     }
     let Some(line) = sections::line_at(state, detail, areas, event.row) else { return Vec::new() };
-    if was && state.pane.cursor.at == line {
+    let rows = state.pane.list_rows(detail);
+    if was && state.pane.list.at(&rows) == Some(line) {
         return state.pane.current(detail).map(|item| state.go_to(item)).unwrap_or_default();
     }
-    let len = state.pane.items(detail).len();
-    state.pane.cursor.go(line, len, areas.detail_page());
-    state.pane.take(detail);
+    state.pane.list.go(&rows, line, areas.lines.height);
     Vec::new()
 }

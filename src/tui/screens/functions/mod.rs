@@ -1,7 +1,6 @@
 //! The screen Functions: the functions that use the time, their callers and callees, their lines.
 
 mod areas;
-mod cursor;
 mod draw;
 mod input;
 mod pane;

@@ -1,8 +1,8 @@
 //! State of the detail around one function: section, open branches, selected line, history.
 //! Lines are remembered by name.
 
-use super::cursor::Cursor;
 use super::rows::Key;
+use crate::tui::list::{List, ListRow};
 use crate::view::functions::{Detail, Tree};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -54,8 +54,7 @@ pub(super) struct Pane {
     /// Whether keys go to the detail instead of the table.
     pub focus: bool,
     pub section: Section,
-    pub cursor: Cursor,
-    selected: Option<u64>,
+    pub list: List<u64>,
     turned: FxHashMap<u64, bool>,
     history: Vec<(Key, Section)>,
 }
@@ -148,25 +147,21 @@ impl Pane {
         items.iter().rposition(|other| other.index < item.index && depth(other) < depth(&item))
     }
 
+    /// The lines as the list knows them, without a search.
+    pub fn list_rows(&self, detail: &Detail) -> Vec<ListRow<u64>> {
+        self.items(detail).into_iter().map(|item| ListRow { key: item.id, matches: false }).collect()
+    }
+
     /// The selected line.
     pub fn current(&self, detail: &Detail) -> Option<Item> {
-        self.items(detail).get(self.cursor.at).copied()
+        let at = self.list.at(&self.list_rows(detail))?;
+        self.items(detail).get(at).copied()
     }
 
     /// Restores the selected line; without one, selects the first.
     pub fn settle(&mut self, detail: &Detail) {
-        let items = self.items(detail);
-        let at = self.selected.and_then(|id| items.iter().position(|item| item.id == id));
-        match (at, self.selected) {
-            (Some(at), _) => self.cursor.put(at),
-            (None, Some(_)) => self.cursor.put(self.cursor.at.min(items.len().saturating_sub(1))),
-            (None, None) => self.cursor = Cursor::default(),
-        }
-    }
-
-    /// Selects the line at the cursor.
-    pub fn take(&mut self, detail: &Detail) {
-        self.selected = self.current(detail).map(|item| item.id);
+        let rows = self.list_rows(detail);
+        self.list.settle(&rows);
     }
 
     /// Shows or hides the lines below a line.
@@ -195,7 +190,7 @@ impl Pane {
 
     /// Opens a section.
     pub fn open(&mut self, section: Section) {
-        (self.section, self.cursor, self.selected) = (section, Cursor::default(), None);
+        (self.section, self.list) = (section, List::default());
     }
 
     /// Goes to another function and remembers this one.
@@ -222,6 +217,6 @@ impl Pane {
     /// Clears the history for a function that was not reached through the detail.
     pub fn start_anew(&mut self) {
         self.history.clear();
-        (self.cursor, self.selected) = (Cursor::default(), None);
+        self.list = List::default();
     }
 }

@@ -26,11 +26,11 @@ impl Panel for State {
         if self.rows.sort == Sort::Change && !view.compared {
             self.rows.sort = Sort::Own;
         }
-        if let (Some((name, module)), Some(detail)) = (&mut self.rows.chosen, &view.detail)
+        if let (Some((_, module)), Some(detail)) = (self.rows.list.picked(), &view.detail)
             && module.is_empty()
             && detail.row.is_some()
         {
-            (*name, *module) = (detail.name.clone(), detail.module.clone());
+            self.rows.list.select((detail.name.clone(), detail.module.clone()));
         }
         self.rows.arrange(&view);
         if let Some(detail) = &view.detail {
@@ -45,7 +45,6 @@ impl Panel for State {
 
     fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let areas = Areas::of(area, self);
-        self.page = areas.page();
         if self.pane.focus {
             match self.act_in_detail(action, &areas) {
                 None => self.arrange_by(action),
@@ -61,15 +60,10 @@ impl Panel for State {
     }
 
     fn search(&mut self, text: &str) {
-        let needle = text.to_lowercase();
-        if needle == self.rows.needle {
-            return;
-        }
-        self.rows.needle = needle;
+        self.rows.list.search(text);
         self.arrange();
-        let Some(view) = self.view.as_ref().filter(|_| !self.pane.focus && !self.rows.filters()) else { return };
-        if let Some(at) = self.rows.find(view, false, true) {
-            self.rows.choose(view, at, self.page());
+        if !self.pane.focus && !self.rows.list.filters() {
+            self.rows.go_to_match();
         }
     }
 
@@ -79,7 +73,7 @@ impl Panel for State {
             Some((detail, item)) => Some(status::item(view, detail, self.pane.section, item)),
             None => match self.row() {
                 Some(row) => Some(status::row(view, row, cx)),
-                None => self.rows.chosen.as_ref().map(|(name, _)| status::absent(name, self.rows.filters())),
+                None => self.rows.list.picked().map(|(name, _)| status::absent(name, self.rows.list.filters())),
             },
         }
     }

@@ -1,7 +1,8 @@
 //! The table's rows in display order: sorted, filtered, searched, with the selection kept by name.
 //! Rows are indices into the view, not copies.
 
-use super::cursor::Cursor;
+use crate::tui::keys::Action;
+use crate::tui::list::{List, ListRow};
 use crate::view::functions::{FunctionsView, Row, file_name};
 use std::cmp::Ordering;
 
@@ -29,18 +30,11 @@ pub(super) type Key = (String, String);
 pub(super) struct Rows {
     pub sort: Sort,
     pub reversed: bool,
-    /// The search text, in lower case.
-    pub needle: String,
-    /// Whether only matches of the search are shown.
-    pub filter: bool,
     /// The path of the only module whose functions are shown.
     pub module: Option<String>,
-    /// The row that the user or another screen selected.
-    pub chosen: Option<Key>,
-    pub cursor: Cursor,
+    pub list: List<Key>,
     order: Vec<u32>,
-    /// Whether the chosen row is visible.
-    present: bool,
+    list_rows: Vec<ListRow<Key>>,
 }
 
 impl Sort {
@@ -95,82 +89,73 @@ impl Rows {
 
     /// The selected row: the first until one is chosen.
     pub fn current<'a>(&self, view: &'a FunctionsView) -> Option<&'a Row> {
-        if self.selected().is_some() { self.get(view, self.cursor.at) } else { None }
+        self.get(view, self.selected()?)
     }
 
     /// Its index in the table; `None` if it is not among the rows.
     pub fn selected(&self) -> Option<usize> {
-        (self.present && self.cursor.at < self.order.len()).then_some(self.cursor.at)
+        match self.list.picked() {
+            Some(_) => self.list.picked_at(&self.list_rows),
+            None => self.list.at(&self.list_rows),
+        }
+    }
+
+    /// The first visible row.
+    pub fn top(&self, height: u16) -> usize {
+        self.list.top(&self.list_rows, height)
     }
 
     /// The function for the detail; `None` leaves the choice to the view, which takes the first in its own order.
     pub fn wanted(&self, view: Option<&FunctionsView>) -> Option<Key> {
-        let as_the_view = self.sort == Sort::Own && !self.reversed && self.module.is_none() && !self.filters();
-        match (&self.chosen, view) {
+        let as_the_view = self.sort == Sort::Own && !self.reversed && self.module.is_none() && !self.list.filters();
+        match (self.list.picked(), view) {
             (None, Some(view)) if !as_the_view => self.get(view, 0).map(key_of),
-            (chosen, _) => chosen.clone(),
+            (chosen, _) => chosen.cloned(),
         }
-    }
-
-    /// Whether the search hides rows.
-    pub fn filters(&self) -> bool {
-        self.filter && !self.needle.is_empty()
     }
 
     /// Whether a row matches the search.
     pub fn finds(&self, row: &Row) -> bool {
-        fits(&row.name, &self.needle) || fits(file_name(&row.module), &self.needle)
+        self.list.finds(|text| fits(&row.name, text) || fits(file_name(&row.module), text))
     }
 
     /// Sorts and filters again; the selected row stays selected, on the same screen line.
     pub fn arrange(&mut self, view: &FunctionsView) {
         let in_module = |row: &Row| self.module.as_ref().is_none_or(|module| row.module == *module);
-        let kept = |row: &Row| in_module(row) && (!self.filters() || self.finds(row));
+        let kept = |row: &Row| in_module(row) && (!self.list.filters() || self.finds(row));
         let mut order: Vec<u32> = (0..view.rows.len() as u32).filter(|at| kept(&view.rows[*at as usize])).collect();
         order.sort_by(|a, b| self.sort.compare(&view.rows[*a as usize], &view.rows[*b as usize]));
         if self.reversed {
             order.reverse();
         }
+        let row = |row: &Row| ListRow { key: key_of(row), matches: self.finds(row) };
+        self.list_rows = order.iter().map(|at| row(&view.rows[*at as usize])).collect();
         self.order = order;
-        let Some((name, module)) = &self.chosen else {
-            (self.cursor, self.present) = (Cursor::default(), true);
-            return;
-        };
-        let is_chosen = |at: &u32| {
-            let row = &view.rows[*at as usize];
-            row.name == *name && row.module == *module
-        };
-        let at = self.order.iter().position(is_chosen);
-        self.present = at.is_some();
-        self.cursor.put(at.unwrap_or(self.cursor.at).min(self.order.len().saturating_sub(1)));
+    }
+
+    /// Moves the selection, from its old place if the selected row has disappeared; returns false for other actions.
+    pub fn act(&mut self, action: Action, height: u16) -> bool {
+        let mut moved = self.list.clone();
+        moved.settle(&self.list_rows);
+        let acts = moved.act(action, &self.list_rows, height);
+        if acts {
+            self.list = moved;
+        }
+        acts
     }
 
     /// Selects the row at an index of the table.
-    pub fn choose(&mut self, view: &FunctionsView, at: usize, height: usize) {
-        self.cursor.go(at, self.order.len(), height);
-        self.take(view);
+    pub fn go(&mut self, at: usize, height: u16) {
+        self.list.go(&self.list_rows, at, height);
     }
 
-    /// Selects the row at the cursor.
-    pub fn take(&mut self, view: &FunctionsView) {
-        if let Some(row) = self.get(view, self.cursor.at) {
-            (self.chosen, self.present) = (Some(key_of(row)), true);
-        }
+    /// Selects the first match of a new search.
+    pub fn go_to_match(&mut self) {
+        self.list.go_to_match(&self.list_rows);
     }
 
-    /// Clears the selection and returns to the first row.
-    pub fn forget(&mut self) {
-        (self.chosen, self.cursor) = (None, Cursor::default());
-    }
-
-    /// The index of the next row that matches the search, with wrap-around; `here` includes the selected row.
-    pub fn find(&self, view: &FunctionsView, backwards: bool, here: bool) -> Option<usize> {
-        let (len, from) = (self.order.len(), self.cursor.at);
-        let places = usize::from(!here)..=len;
-        let at = |step: usize| if backwards { (from + len - step % len.max(1)) % len } else { (from + step) % len };
-        if len == 0 {
-            return None;
-        }
-        places.map(at).find(|at| self.get(view, *at).is_some_and(|row| self.finds(row)))
+    /// Selects the next match of the search; returns false if there is none.
+    pub fn find(&mut self, by: isize, height: u16) -> bool {
+        self.list.find(&self.list_rows, by, height)
     }
 }

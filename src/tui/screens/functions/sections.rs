@@ -157,13 +157,14 @@ fn columns(section: Section, off_cpu: bool) -> Vec<Column<'static>> {
 }
 
 /// The open section's list without its cells, for drawing and for the mouse.
-pub(super) fn frame<'a>(state: &State, items: &[Item], columns: &'a [Column<'a>], page: usize) -> Table<'a> {
+pub(super) fn frame<'a>(state: &State, detail: &Detail, columns: &'a [Column<'a>], height: u16) -> Table<'a> {
+    let rows = state.pane.list_rows(detail);
     Table {
         columns,
         sorted: None,
-        rows: items.len(),
-        selected: state.pane.focus.then_some(state.pane.cursor.at),
-        top: state.pane.cursor.top(items.len(), page),
+        rows: rows.len(),
+        selected: state.pane.list.at(&rows).filter(|_| state.pane.focus),
+        top: state.pane.list.top(&rows, height),
     }
 }
 
@@ -182,13 +183,13 @@ fn list(
         |column: usize| placed.iter().find(|place| place.column == column).map_or(0, |place| usize::from(place.width));
     let cell = |row: usize, column: usize| {
         let item = items[row];
-        let found = rows::fits(words::name_of(detail, section, item), &state.rows.needle);
+        let found = rows::fits(words::name_of(detail, section, item), state.rows.list.needle());
         match section.tree(detail) {
             Some(tree) => branch(tree, section, item, (column, room(column)), found, view.off_cpu, context),
             None => place(detail, section, item, column, (found, view.off_cpu), context),
         }
     };
-    frame(state, &items, &columns, areas.detail_page()).draw(cell, context, area, buf);
+    frame(state, detail, &columns, area.height).draw(cell, context, area, buf);
     let left_out = match (section, section.tree(detail)) {
         (_, Some(tree)) => tree.left_out,
         (Section::Lines, None) => detail.lines_left_out,
@@ -274,6 +275,6 @@ fn place<'a>(
 
 /// The list's line at a screen line.
 pub(super) fn line_at(state: &State, detail: &Detail, areas: &Areas, y: u16) -> Option<usize> {
-    let (items, columns) = (state.pane.items(detail), columns(state.pane.section, false));
-    frame(state, &items, &columns, areas.detail_page()).row_at(areas.lines, y)
+    let columns = columns(state.pane.section, false);
+    frame(state, detail, &columns, areas.lines.height).row_at(areas.lines, y)
 }

@@ -12,21 +12,19 @@ pub struct State {
     pub(super) by: GroupBy,
     pub(super) rows: Rows,
     pub(super) pane: Pane,
-    /// Visible rows of the table at the last key press.
-    pub(super) page: usize,
 }
 
 impl State {
     /// Shows that function's callers, callees and lines; without a module, the largest function of that name.
     pub fn detail(&mut self, name: String, module: String) {
-        (self.by, self.rows.module, self.rows.filter) = (GroupBy::Function, None, false);
+        (self.by, self.rows.module, self.rows.list.only) = (GroupBy::Function, None, false);
         self.pane.start_anew();
         self.pane.focus = true;
         self.look_around((name, module));
     }
 
     pub(super) fn look_around(&mut self, key: Key) {
-        self.rows.chosen = Some(key);
+        self.rows.list.select(key);
         self.arrange();
     }
 
@@ -48,11 +46,6 @@ impl State {
     pub(super) fn item(&self) -> Option<(&Detail, Item)> {
         let detail = self.around()?;
         Some((detail, self.pane.current(detail)?))
-    }
-
-    /// Visible rows of the table.
-    pub(super) fn page(&self) -> usize {
-        if self.page == 0 { 10 } else { self.page }
     }
 }
 

@@ -233,7 +233,7 @@ fn what_has_no_samples_says_why() {
 #[test]
 fn the_selection_stays_with_its_name_and_line_when_the_data_is_renewed() {
     let mut stage = Stage::new();
-    assert_eq!((stage.selected().as_str(), stage.panel.rows.cursor.at), ("parse", 0));
+    assert_eq!((stage.selected().as_str(), stage.panel.rows.selected()), ("parse", Some(0)));
     stage.press(&[Action::Down, Action::Down], NARROW);
     assert_eq!(stage.selected(), "tcp_sendmsg");
     stage.selector = TimeSelector::Since(ms(1000));
@@ -241,7 +241,7 @@ fn the_selection_stays_with_its_name_and_line_when_the_data_is_renewed() {
     assert!(stage.status().starts_with("tcp_sendmsg  no samples in this time"), "{}", stage.status());
     stage.selector = TimeSelector::All;
     stage.look();
-    assert_eq!((stage.selected().as_str(), stage.panel.rows.cursor.at), ("tcp_sendmsg", 2));
+    assert_eq!((stage.selected().as_str(), stage.panel.rows.selected()), ("tcp_sendmsg", Some(2)));
 }
 
 #[test]
@@ -388,7 +388,8 @@ fn the_mouse_sorts_selects_and_opens() {
     assert_eq!(stage.panel.pane.section, pane::Section::Callees);
     let last = stage.panel.pane.items(stage.panel.around().unwrap()).len() as u16;
     stage.click(30, areas.lines.y + last, NARROW);
-    assert_eq!(stage.panel.pane.cursor.at + 1, usize::from(last));
+    let rows = stage.panel.pane.list_rows(stage.panel.around().unwrap());
+    assert_eq!(stage.panel.pane.list.at(&rows), Some(usize::from(last) - 1));
 }
 
 proptest! {

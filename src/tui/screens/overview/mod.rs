@@ -11,6 +11,7 @@ mod words;
 
 use crate::tui::finding;
 use crate::tui::keys::Action;
+use crate::tui::list::wheel;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::view::escape::visible;
 use crate::view::number::percent;
@@ -116,9 +117,7 @@ impl Panel for State {
             // A second click on the same item opens it.
             MouseEventKind::Down(MouseButton::Left) if at.is_some() && at == self.selected => self.enter(cx),
             MouseEventKind::Down(MouseButton::Left) => self.select(at),
-            MouseEventKind::ScrollDown => self.step(Step::Down, cx, area),
-            MouseEventKind::ScrollUp => self.step(Step::Up, cx, area),
-            _ => Vec::new(),
+            kind => wheel(kind).and_then(|action| self.act(action, cx, area)).unwrap_or_default(),
         }
     }
 

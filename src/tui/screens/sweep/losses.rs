@@ -33,7 +33,7 @@ const COLUMNS: [Column<'static>; 9] = [
 /// Draws the list, or the reason why it is empty.
 pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let Some(view) = &state.view else { return };
-    let (rows, keys) = (state.rows(), state.keys());
+    let (rows, functions) = (state.rows(), state.functions());
     if rows.is_empty() {
         put_line(buf, area, area.x + 1, &words::no_losses(state, view), cx.theme.dim);
         return;
@@ -42,8 +42,8 @@ pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut B
         columns: &COLUMNS,
         sorted: None,
         rows: rows.len(),
-        selected: state.functions.at(&keys).filter(|_| state.page == super::Page::Functions),
-        top: state.functions.top(&keys, area.height),
+        selected: state.functions.at(&functions).filter(|_| state.page == super::Page::Functions),
+        top: state.functions.top(&functions, area.height),
     };
     let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     table.draw(|row, column| cell(state, &rows[row], column, cx), context, area, buf);
@@ -69,7 +69,7 @@ fn cell<'a>(state: &State, row: &FunctionRow<'a>, column: usize, cx: &PanelConte
 }
 
 fn name_style(state: &State, row: &FunctionRow<'_>, cx: &PanelContext<'_>) -> Style {
-    if !state.search.is_empty() && row.fits(&state.search) { cx.theme.found } else { cx.theme.text }
+    if state.functions.finds(|text| row.fits(text)) { cx.theme.found } else { cx.theme.text }
 }
 
 /// The mark for the kind of code, as in the flame graph.

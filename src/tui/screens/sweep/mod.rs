@@ -12,7 +12,7 @@ mod table;
 mod tests;
 mod words;
 
-use crate::tui::list::List;
+use crate::tui::list::{List, ListRow};
 use crate::view::sweep::{Loss, PointView, SweepView as View};
 use areas::Page;
 use rows::{FunctionRow, Key};
@@ -21,13 +21,10 @@ use rows::{FunctionRow, Key};
 #[derive(Debug, Default)]
 pub struct State {
     view: Option<Box<View>>,
-    /// The width of the point the user moved to; until then the widest is chosen.
-    picked: Option<u32>,
     page: Page,
+    /// The points by their width.
+    widths: List<u32>,
     functions: List<Key>,
-    search: String,
-    /// Whether only functions that match the search are shown.
-    only: bool,
 }
 
 impl State {
@@ -46,7 +43,8 @@ impl State {
     /// Chooses the point that many places further, but stops at the first or last one.
     pub fn step(&mut self, by: isize) {
         if let Some(at) = self.at() {
-            self.choose(at.saturating_add_signed(by));
+            let rows = self.widths();
+            self.widths.pick(&rows, at.saturating_add_signed(by));
         }
     }
 
@@ -54,19 +52,16 @@ impl State {
         self.view.as_ref().map_or(&[], |view| &view.points)
     }
 
+    fn widths(&self) -> Vec<ListRow<u32>> {
+        self.points().iter().map(|point| ListRow { key: point.n, matches: false }).collect()
+    }
+
     fn at(&self) -> Option<usize> {
-        let points = self.points();
-        let picked = self.picked.and_then(|n| points.iter().position(|point| point.n == n));
-        picked.or(points.len().checked_sub(1))
+        self.widths.at(&self.widths())
     }
 
     fn point(&self) -> Option<&PointView> {
         self.points().get(self.at()?)
-    }
-
-    fn choose(&mut self, at: usize) {
-        let last = self.points().len().saturating_sub(1);
-        self.picked = self.points().get(at.min(last)).map(|point| point.n).or(self.picked);
     }
 
     /// The losses at the chosen point.
@@ -77,17 +72,17 @@ impl State {
 
     fn rows(&self) -> Vec<FunctionRow<'_>> {
         let all = self.loss().map(rows::rows).unwrap_or_default();
-        let shown = |row: &FunctionRow<'_>| !self.only || self.search.is_empty() || row.fits(&self.search);
-        all.into_iter().filter(shown).collect()
+        all.into_iter().filter(|row| self.functions.shows(|text| row.fits(text))).collect()
     }
 
-    fn keys(&self) -> Vec<Key> {
-        self.rows().iter().map(FunctionRow::key).collect()
+    fn functions(&self) -> Vec<ListRow<Key>> {
+        let matches = |row: &FunctionRow<'_>| self.functions.finds(|text| row.fits(text));
+        self.rows().iter().map(|row| ListRow { key: row.key(), matches: matches(row) }).collect()
     }
 
     /// The selected function, if the keys move through functions.
     fn row(&self) -> Option<FunctionRow<'_>> {
-        let at = self.functions.at(&self.keys()).filter(|_| self.page == Page::Functions)?;
+        let at = self.functions.at(&self.functions()).filter(|_| self.page == Page::Functions)?;
         self.rows().get(at).copied()
     }
 }

@@ -1,9 +1,9 @@
 //! Keys and mouse on the screen, and what it shows and asks for.
 
 use super::areas::{Areas, Page};
-use super::rows::FunctionRow;
 use super::{State, chart, draw, stack, table, words};
 use crate::tui::keys::Action;
+use crate::tui::list::wheel;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::view::Axis;
 use crate::view::query::ViewRequest;
@@ -20,15 +20,6 @@ impl State {
         }
     }
 
-    fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
-        if !self.search.is_empty() {
-            let fit: Vec<bool> = self.rows().iter().map(|row| row.fits(&self.search)).collect();
-            let keys = self.keys();
-            self.functions.find(&keys, by, height, |at| fit[at]);
-        }
-        Vec::new()
-    }
-
     /// Opens the differential flame graph at the chosen point; for a function, zoomed to it, on the axis of its loss.
     fn enter(&self, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         if self.point().is_none() {
@@ -40,22 +31,14 @@ impl State {
         count.into_iter().chain([PanelRequest::Zoom(vec![row.loss.function.name.clone()])]).collect()
     }
 
-    /// Moves through points; returns false if the action is not a movement.
-    fn through_points(&mut self, action: Action, page: usize) -> bool {
-        let Some(here) = self.at() else { return false };
-        let to = match action {
-            Action::Up => here.saturating_sub(1),
-            Action::Down => here + 1,
-            Action::HalfPageUp => here.saturating_sub(page / 2),
-            Action::HalfPageDown => here + page / 2,
-            Action::PageUp => here.saturating_sub(page),
-            Action::PageDown => here + page,
-            Action::Top => 0,
-            Action::Bottom => usize::MAX,
-            _ => return false,
-        };
-        self.choose(to);
-        true
+    fn through_points(&mut self, action: Action, areas: &Areas) -> bool {
+        let rows = self.widths();
+        !rows.is_empty() && self.widths.act(action, &rows, areas.points.height)
+    }
+
+    fn through_functions(&mut self, action: Action, areas: &Areas) -> bool {
+        let rows = self.functions();
+        self.functions.act(action, &rows, areas.losses.height)
     }
 
     fn click(&mut self, areas: &Areas, event: MouseEvent, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
@@ -64,20 +47,17 @@ impl State {
         if inside(areas.tabs) {
             self.page = draw::page_at(areas, x).unwrap_or(self.page);
         } else if inside(areas.losses) {
-            if let Some(row) = usize::from(y - areas.losses.y).checked_sub(1) {
-                let keys = self.keys();
-                let row = row + self.functions.top(&keys, areas.losses.height);
-                let again = self.page == Page::Functions && self.functions.at(&keys) == Some(row);
-                self.page = Page::Functions;
-                self.functions.go(&keys, row, areas.losses.height);
-                return if again { self.enter(cx) } else { Vec::new() };
+            let (rows, before) = (self.functions(), std::mem::replace(&mut self.page, Page::Functions));
+            if self.functions.mouse(event, &rows, areas.losses) && before == Page::Functions {
+                return self.enter(cx);
             }
         } else if let Some(at) = self.point_below(areas, cx, x, y) {
             let again = self.at() == Some(at) && !inside(areas.chart);
             if self.page == Page::Functions {
                 self.page = Page::Points;
             }
-            self.choose(at);
+            let rows = self.widths();
+            self.widths.pick(&rows, at);
             return if again { self.enter(cx) } else { Vec::new() };
         }
         Vec::new()
@@ -117,6 +97,8 @@ impl Panel for State {
 
     fn show(&mut self, body: PanelView) {
         if let PanelView::Scaling(view) = body {
+            // The widest point is selected until the user moves.
+            self.widths.start_at(usize::MAX);
             self.view = Some(view);
         }
     }
@@ -127,23 +109,15 @@ impl Panel for State {
 
     fn act(&mut self, action: Action, cx: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
         let areas = Areas::of(area, self.page, self.points().len());
-        let height = areas.losses.height;
         match action {
             Action::Left => self.turn(areas.pages, -1),
             Action::Right => self.turn(areas.pages, 1),
             Action::Detail => self.page = if self.page == Page::Functions { Page::Points } else { Page::Functions },
             Action::Enter => return Some(self.enter(cx)),
-            Action::Filter => self.only = !self.only,
-            Action::SearchNext => return Some(self.find(1, height)),
-            Action::SearchPrevious => return Some(self.find(-1, height)),
-            action if self.page == Page::Functions => {
-                let keys = self.keys();
-                return self.functions.act(action, &keys, height).then(Vec::new);
-            }
-            action => {
-                let page = usize::from(areas.points.height.saturating_sub(2)).max(1);
-                return self.through_points(action, page).then(Vec::new);
-            }
+            Action::Filter => self.functions.only = !self.functions.only,
+            Action::SearchNext | Action::SearchPrevious => _ = self.through_functions(action, &areas),
+            action if self.page == Page::Functions => return self.through_functions(action, &areas).then(Vec::new),
+            action => return self.through_points(action, &areas).then(Vec::new),
         }
         Some(Vec::new())
     }
@@ -151,34 +125,22 @@ impl Panel for State {
     fn mouse(&mut self, event: MouseEvent, cx: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let areas = Areas::of(area, self.page, self.points().len());
         let over_losses = areas.losses.contains((event.column, event.row).into());
-        let wheel = match event.kind {
-            MouseEventKind::Down(MouseButton::Left) => return self.click(&areas, event, cx),
-            MouseEventKind::ScrollDown => Action::Down,
-            MouseEventKind::ScrollUp => Action::Up,
-            _ => return Vec::new(),
-        };
-        if over_losses {
-            let keys = self.keys();
-            self.functions.act(wheel, &keys, areas.losses.height);
-        } else {
-            self.through_points(wheel, 1);
+        match wheel(event.kind) {
+            None if event.kind == MouseEventKind::Down(MouseButton::Left) => return self.click(&areas, event, cx),
+            None => {}
+            Some(action) if over_losses => _ = self.through_functions(action, &areas),
+            Some(action) => _ = self.through_points(action, &areas),
         }
         Vec::new()
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        if text.is_empty() {
-            return;
-        }
-        // A search applies to function names.
-        self.page = Page::Functions;
-        let fits = |row: &FunctionRow<'_>| row.fits(&self.search);
-        if !self.row().as_ref().is_some_and(fits) {
-            let first = self.rows().iter().find(|row| fits(row)).map(FunctionRow::key);
-            if let Some(first) = first {
-                self.functions.pick(first);
-            }
+        self.functions.search(text);
+        if !text.is_empty() {
+            // A search applies to function names.
+            self.page = Page::Functions;
+            let rows = self.functions();
+            self.functions.go_to_match(&rows);
         }
     }
 

@@ -5,7 +5,6 @@ use super::State;
 use crate::tui::panel::PanelContext;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::put_line;
-use crate::tui::widgets::table::scrolled;
 use crate::view::Cause;
 use crate::view::fit::{end, width};
 use crate::view::number::{percent, three_digits};
@@ -82,7 +81,7 @@ fn bars(view: &SweepView, area: Rect, legend: &[Vec<Span>]) -> Rect {
 /// The points whose bars are visible; the chosen one is always among them.
 fn shown(state: &State, view: &SweepView, height: u16) -> impl Iterator<Item = usize> {
     // A table's heading takes a row of its own; the bars have no heading.
-    let top = scrolled(0, state.at().unwrap_or(0), view.points.len(), height.saturating_add(1));
+    let top = state.widths.top(&state.widths(), height.saturating_add(1));
     top..view.points.len()
 }
 

@@ -5,7 +5,7 @@ use super::{Page, State, words};
 use crate::tui::panel::PanelContext;
 use crate::tui::widgets::WidgetContext;
 use crate::tui::widgets::put_line;
-use crate::tui::widgets::table::{Cell, Column, Cut, Table, scrolled};
+use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::view::fit::{end, width, wrap};
 use crate::view::sweep::{PointView, SweepView};
 use ratatui::buffer::Buffer;
@@ -75,7 +75,7 @@ pub(super) fn row_at(state: &State, area: Rect, y: u16) -> Option<usize> {
 }
 
 fn top(state: &State, height: u16) -> usize {
-    scrolled(0, state.at().unwrap_or(0), state.points().len(), height)
+    state.widths.top(&state.widths(), height)
 }
 
 fn shown(view: &SweepView) -> Vec<FormattedNumber> {

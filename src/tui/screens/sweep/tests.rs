@@ -230,7 +230,7 @@ fn a_click_chooses_a_point_a_function_or_a_page() {
     assert_eq!(state.page, Page::Functions);
     let losses = Areas::of(area, Page::Functions, 7).losses;
     assert!(click(&mut state, 8, losses.y + 2).is_empty());
-    assert!(state.functions.at(&state.keys()) == Some(1));
+    assert!(state.functions.at(&state.functions()) == Some(1));
     assert!(!click(&mut state, 8, losses.y + 2).is_empty(), "a second click enters it");
 }
 

@@ -129,7 +129,7 @@ pub(super) fn no_losses(state: &State, view: &SweepView) -> String {
         (Some(point), None) => {
             format!("n = {} cannot be compared: it needs operations and samples there and at the base", point.n)
         }
-        (Some(_), Some(_)) if state.only => "no function matches the search".to_string(),
+        (Some(_), Some(_)) if state.functions.only => "no function matches the search".to_string(),
         (Some(point), Some(_)) => format!("no samples at n = {}", point.n),
     }
 }

@@ -143,8 +143,7 @@ fn sorted(order: Order) -> &'static str {
 }
 
 fn table(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
-    let rows = state.rows();
-    let keys = state.keys(&rows);
+    let (rows, list_rows) = (state.rows(), state.list_rows());
     let kept = columns(view, cx);
     let columns: Vec<_> = kept.iter().map(|at| COLUMNS[*at]).collect();
     let name = sorted(state.order);
@@ -153,8 +152,8 @@ fn table(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, b
         columns: &columns,
         sorted: columns.iter().position(|column| column.title == name).map(|at| (at, state.reversed == ascending)),
         rows: rows.len(),
-        selected: state.list.at(&keys),
-        top: state.list.top(&keys, area.height),
+        selected: state.list.at(&list_rows),
+        top: state.list.top(&list_rows, area.height),
     };
     let context = WidgetContext { theme: cx.theme, glyphs: cx.glyphs };
     let row = |at: usize| &view.threads[rows[at]];
@@ -199,7 +198,7 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<
     };
     match column {
         "tid" => Cell::new(row.tid.to_string(), cx.theme.dim),
-        "thread" if !state.search.is_empty() && state.fits(row) => Cell::new(row.name.as_str(), cx.theme.found),
+        "thread" if state.matches(row) => Cell::new(row.name.as_str(), cx.theme.found),
         "thread" if !row.alive => Cell::new(format!("{} (ended)", row.name), cx.theme.dim),
         "thread" => Cell::new(row.name.as_str(), cx.theme.text),
         "run" => share(row.running),

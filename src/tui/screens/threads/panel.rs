@@ -10,7 +10,7 @@ use crate::view::number;
 use crate::view::query::ViewRequest;
 use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::MouseEvent;
 use ratatui::layout::Rect;
 
 impl Panel for State {
@@ -42,12 +42,10 @@ impl Panel for State {
                 (self.order, self.reversed) = (ORDERS[(here + 1) % ORDERS.len()], false);
             }
             Action::SortReverse => self.reversed = !self.reversed,
-            Action::Filter => self.only = !self.only,
-            Action::SearchNext => return Some(self.find(1, height)),
-            Action::SearchPrevious => return Some(self.find(-1, height)),
+            Action::Filter => self.list.only = !self.list.only,
             action => {
-                let keys = self.keys(&self.rows());
-                return self.list.act(action, &keys, height).then(|| self.moved());
+                let rows = self.list_rows();
+                return self.list.act(action, &rows, height).then(|| self.moved());
             }
         }
         Some(Vec::new())
@@ -55,37 +53,20 @@ impl Panel for State {
 
     fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
         let table = draw::parts(self, area).table;
-        let keys = self.keys(&self.rows());
-        match event.kind {
-            MouseEventKind::Down(MouseButton::Left) if table.contains((event.column, event.row).into()) => {
-                let row = usize::from(event.row.saturating_sub(table.y)).checked_sub(1);
-                let row = row.map(|row| row + self.list.top(&keys, table.height)).filter(|row| *row < keys.len());
-                match row {
-                    // A second click on the same row opens it.
-                    Some(row) if self.list.at(&keys) == Some(row) => self.enter(),
-                    Some(row) => {
-                        self.list.go(&keys, row, table.height);
-                        self.moved()
-                    }
-                    None => Vec::new(),
-                }
-            }
-            MouseEventKind::ScrollDown if self.list.act(Action::Down, &keys, table.height) => self.moved(),
-            MouseEventKind::ScrollUp if self.list.act(Action::Up, &keys, table.height) => self.moved(),
-            _ => Vec::new(),
+        let rows = self.list_rows();
+        let before = self.list.key(&rows);
+        // A second click on the same row opens it.
+        match self.list.mouse(event, &rows, table) {
+            true => self.enter(),
+            false if self.list.key(&rows) != before => self.moved(),
+            false => Vec::new(),
         }
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
-        let (rows, view) = (self.rows(), self.view.as_ref());
-        let first =
-            view.and_then(|view| rows.iter().find(|at| self.fits(&view.threads[**at])).map(|at| view.threads[*at].tid));
-        if let (Some(tid), false) = (first, text.is_empty())
-            && !self.chosen().is_some_and(|row| self.fits(row))
-        {
-            self.list.pick(tid);
-        }
+        self.list.search(text);
+        let rows = self.list_rows();
+        self.list.go_to_match(&rows);
     }
 
     fn status(&self, _: &PanelContext<'_>) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The rows in their order, and the selection.
 
 use crate::model::Measure;
-use crate::tui::list::List;
+use crate::tui::list::{List, ListRow};
 use crate::tui::panel::{PanelRequest, ScreenId};
 use crate::view::query::TaskFilter;
 use crate::view::threads::{ThreadLine, ThreadsView as View};
@@ -30,9 +30,6 @@ pub struct State {
     pub(super) list: List<u32>,
     pub(super) order: Order,
     pub(super) reversed: bool,
-    pub(super) search: String,
-    /// Whether only matches of the search are shown.
-    pub(super) only: bool,
     /// Whether the selected thread's waits are shown below.
     pub(super) detail: bool,
 }
@@ -41,7 +38,7 @@ impl State {
     /// The rows in order, as indices into the view.
     pub(super) fn rows(&self) -> Vec<usize> {
         let Some(view) = &self.view else { return Vec::new() };
-        let shown = |at: &usize| !self.only || self.search.is_empty() || self.fits(&view.threads[*at]);
+        let shown = |at: &usize| self.list.shows(|text| fits(&view.threads[*at], text));
         let mut rows: Vec<usize> = (0..view.threads.len()).filter(shown).collect();
         rows.sort_by(|a, b| {
             let (a, b) = (&view.threads[*a], &view.threads[*b]);
@@ -66,35 +63,24 @@ impl State {
         }
     }
 
-    pub(super) fn fits(&self, row: &ThreadLine) -> bool {
-        row.name.to_lowercase().contains(&self.search) || row.tid.to_string().contains(&self.search)
+    pub(super) fn matches(&self, row: &ThreadLine) -> bool {
+        self.list.finds(|text| fits(row, text))
     }
 
-    pub(super) fn keys(&self, rows: &[usize]) -> Vec<u32> {
+    pub(super) fn list_rows(&self) -> Vec<ListRow<u32>> {
         let threads = self.view.as_ref().map_or(&[][..], |view| &view.threads);
-        rows.iter().map(|at| threads[*at].tid).collect()
+        let row = |row: &ThreadLine| ListRow { key: row.tid, matches: self.matches(row) };
+        self.rows().into_iter().map(|at| row(&threads[at])).collect()
     }
 
     pub(super) fn chosen(&self) -> Option<&ThreadLine> {
-        let rows = self.rows();
-        let at = self.list.at(&self.keys(&rows))?;
-        self.view.as_ref()?.threads.get(*rows.get(at)?)
+        let at = self.list.at(&self.list_rows())?;
+        self.view.as_ref()?.threads.get(*self.rows().get(at)?)
     }
 
     /// Requests a new snapshot if the detail now shows another thread.
     pub(super) fn moved(&self) -> Vec<PanelRequest> {
         if self.detail { vec![PanelRequest::Refresh] } else { Vec::new() }
-    }
-
-    pub(super) fn find(&mut self, by: isize, height: u16) -> Vec<PanelRequest> {
-        let rows = self.rows();
-        let keys = self.keys(&rows);
-        let fit: Vec<bool> = match &self.view {
-            Some(view) if !self.search.is_empty() => rows.iter().map(|at| self.fits(&view.threads[*at])).collect(),
-            _ => return Vec::new(),
-        };
-        self.list.find(&keys, by, height, |at| fit[at]);
-        self.moved()
     }
 
     /// Shows only this thread on all screens, starting with the flame graph.
@@ -103,4 +89,9 @@ impl State {
         let filter = TaskFilter { pids: Vec::new(), tids: vec![row.tid] };
         vec![PanelRequest::Only(filter, format!("thread {} {}", row.name, row.tid)), PanelRequest::Go(ScreenId::Flame)]
     }
+}
+
+/// Whether the name or the number of a thread contains the text, which is in lower case.
+fn fits(row: &ThreadLine, text: &str) -> bool {
+    row.name.to_lowercase().contains(text) || row.tid.to_string().contains(text)
 }

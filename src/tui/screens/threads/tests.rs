@@ -121,7 +121,7 @@ fn it_shows_what_each_thread_did_at_any_width() {
 #[test]
 fn rows_are_sorted_searched_and_filtered_and_the_selection_stays() {
     let mut state = state();
-    let order = |state: &State| state.keys(&state.rows());
+    let order = |state: &State| state.list_rows().iter().map(|row| row.key).collect::<Vec<_>>();
     assert_eq!(order(&state), [101, 102, 103, 104], "what was not measured comes last");
     act(&mut state, &[A::Down, A::Sort]);
     assert_eq!((order(&state)[0], state.chosen().unwrap().tid), (102, 102), "by time in the queue");
