@@ -152,7 +152,8 @@ fn without_alarm(assessment: &Assessment, windows: &WindowCounts) -> String {
         _ if judged == 0 => format!("Not judged: none of {all} windows can be compared with the baseline{rest}."),
         _ if unusual == 0 => format!("As usual in {judged} of {all} windows{rest}."),
         _ => format!(
-            "As usual: of {all} windows {judged} were judged, {unusual} of them unusual, but not for long enough{rest}."
+            "As usual: of {all} windows {judged} {} judged, {unusual} of them unusual, but not for long enough{rest}.",
+            was(judged)
         ),
     }
 }
