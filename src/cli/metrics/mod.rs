@@ -34,3 +34,6 @@ fn json(listings: &[listing::Listing]) -> Result<Vec<u8>> {
     bytes.push(b'\n');
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests;

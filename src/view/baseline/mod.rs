@@ -15,3 +15,6 @@ pub use comparison::BaselineComparisonView;
 pub use contents::{BaselineView, ExpectedView, KeyView, LevelView, SourceView};
 pub use difference::difference;
 pub use verdict::BaselineSummary;
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod alarms;
 mod calibration;
 mod causes;
 mod culprits;
+mod loads;
 mod session;
 mod starved;
 
