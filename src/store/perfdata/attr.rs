@@ -90,11 +90,15 @@ impl Attr {
         cursor.skip(8)?;
         let config1 = cursor.u64()?;
         let mut attr = Attr { kind, config, config1, rate, sample, read, flags, ..Attr::default() };
-        // Later fields were added one by one; an older file ends before them.
-        attr.config2 = cursor.u64().unwrap_or_default();
-        attr.branches = cursor.u64().unwrap_or_default();
-        attr.registers = cursor.u64().unwrap_or_default();
-        attr.stack_bytes = cursor.u32().unwrap_or_default();
+        let mut later = || {
+            attr.config2 = cursor.u64()?;
+            attr.branches = cursor.u64()?;
+            attr.registers = cursor.u64()?;
+            attr.stack_bytes = cursor.u32()?;
+            Some(())
+        };
+        // Later fields were added one by one; an older file ends before them, and they stay zero.
+        let _ = later();
         Some(attr)
     }
 
