@@ -17,3 +17,6 @@ pub use features::Build;
 pub use header::{PerfData, PerfEvent};
 pub use record::{KernelSymbol, ReadValues, RecordBody, Sample};
 pub use records::{Record, Records};
+
+#[cfg(test)]
+mod tests;

@@ -5,3 +5,4 @@ mod edges;
 mod notes;
 mod numbers;
 pub(crate) mod odd;
+mod report;
