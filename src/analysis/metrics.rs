@@ -1,6 +1,5 @@
 //! Computes the metrics of the registry for one window. Ratios use only counters that counted together.
 
-use super::core_types::ipc_by_core_type;
 use super::counters::Counters;
 use super::hardware_metrics::HardwareReader;
 use super::metric::Metric;
@@ -8,7 +7,7 @@ use super::remainder::remainder;
 use super::selection::ThreadSet;
 use super::summary::Summary;
 use super::time::Window;
-use crate::model::{Computation, Measure, MetricId, Readings, Scope, Why};
+use crate::model::{Computation, KIND_MARK, Measure, MetricId, Readings, Scope, Why};
 use crate::units::Nanos;
 use Computation::{
     Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall, Part, Peak,
@@ -115,6 +114,30 @@ impl MetricContext<'_> {
     }
 }
 
+/// IPC on each core type in words, the most common type first, because sums over all cores hide that one type is
+/// slower; `None` where all cores are alike. Counts are not scaled: time on another core type is not missing.
+fn ipc_by_core_type(counters: &Counters, window: Window) -> Option<String> {
+    let law = |mark: &str| {
+        let counted = |role: &str| counters.unscaled(&format!("{role}{mark}"), window);
+        Some((counted("instructions")?, counted("cycles")?))
+    };
+    let whole = law("")?;
+    let types = counters.names().filter_map(|name| name.strip_prefix("cycles")?.strip_prefix(KIND_MARK));
+    let mut types: Vec<(&str, (f64, f64))> =
+        types.filter_map(|core_type| Some((core_type, law(&format!("{KIND_MARK}{core_type}"))?))).collect();
+    types.sort_by_key(|(core_type, _)| *core_type);
+    let apart = types.iter().fold((0.0, 0.0), |sum, (_, law)| (sum.0 + law.0, sum.1 + law.1));
+    if types.is_empty() {
+        return None;
+    }
+    types.insert(0, (counters.most_common_core_type(), (whole.0 - apart.0, whole.1 - apart.1)));
+    let text = |(core_type, (instructions, cycles)): &(&str, (f64, f64))| match *cycles > 0.0 {
+        true => format!("{:.2} on {core_type} ({:.0}% of the cycles)", instructions / cycles, 100.0 * cycles / whole.1),
+        false => format!("{core_type} was not used"),
+    };
+    Some(types.iter().map(text).collect::<Vec<_>>().join(", "))
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -124,7 +147,7 @@ mod tests {
     use crate::analysis::summary::summary;
     use crate::analysis::tasks::Tasks;
     use crate::analysis::testing::{Synthetic, ms};
-    use crate::model::{Quality, TaskChange};
+    use crate::model::{HardwarePlan, Quality, TaskChange};
 
     fn check(synthetic: Synthetic, who: &ThreadSet, expected: &[(&str, Measure<f64>)]) {
         let profile = synthetic.finish();
@@ -258,5 +281,25 @@ mod tests {
         synthetic.reading("user-time", Scope::Target, 1000, 0).reading("system-time", Scope::Target, 1000, 0);
         let expected = [("ipc", Why::NotSupported), ("user_share", Why::Idle), ("cpu_time", Why::NotRecorded)];
         check(synthetic, &ThreadSet::All, &expected.map(|(name, why)| (name, Measure::Missing(why))));
+    }
+
+    fn told(counted: &[(&str, u64)]) -> Option<String> {
+        let mut synthetic = Synthetic::new();
+        for (name, value) in counted {
+            synthetic.multiplexed(name, Scope::Target, 1000, *value, (1000, 400));
+        }
+        synthetic.meta.hardware = HardwarePlan { pmu: "cpu_core".into(), ..HardwarePlan::default() };
+        ipc_by_core_type(&Counters::of(&synthetic.finish()), Window { from: ms(0), to: ms(1000) })
+    }
+
+    #[test]
+    fn the_most_common_core_type_is_what_the_others_leave() {
+        let law = [("cycles", 1000), ("instructions", 1600)];
+        let apart = [("cycles@cpu_atom", 400), ("instructions@cpu_atom", 400)];
+        let text = told(&[law, apart].concat());
+        assert_eq!(text.as_deref(), Some("2.00 on cpu_core (60% of the cycles), 1.00 on cpu_atom (40% of the cycles)"));
+        let idle = [("cycles@cpu_atom", 0), ("instructions@cpu_atom", 0)];
+        assert!(told(&[law, idle].concat()).is_some_and(|text| text.ends_with("cpu_atom was not used")));
+        assert_eq!((told(&law), told(&[])), (None, None));
     }
 }

@@ -6,7 +6,6 @@ mod butterfly;
 mod calltree;
 mod causes;
 mod computable;
-mod core_types;
 mod counters;
 mod coverage;
 pub mod diff;

@@ -9,7 +9,6 @@ mod output;
 mod page;
 mod prometheus;
 mod spec;
-mod suggest;
 mod total;
 
 pub use meter::Meter;

@@ -1,7 +1,6 @@
 //! Parses the text of Prometheus exporters for one metric. Only matching series are kept, so a page of a hundred
 //! thousand series costs no more memory than those that match.
 
-use super::suggest::near;
 use super::total::Raw;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -133,6 +132,29 @@ pub(super) fn quoted(text: &str) -> Option<(String, usize)> {
     None
 }
 
+/// Maximum number of similar names shown.
+const SHOWN: usize = 4;
+
+/// The names most similar to `wanted`, best first: those that contain it or are part of it, then by edit distance.
+fn near<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let farthest = wanted.len() / 3 + 1;
+    let mut found: Vec<(usize, &str)> = names
+        .into_iter()
+        .filter_map(|name| {
+            let within = !name.is_empty() && (name.contains(wanted) || wanted.contains(name));
+            let apart = if within {
+                name.len().abs_diff(wanted.len()).min(farthest)
+            } else {
+                strsim::levenshtein(wanted, name)
+            };
+            (apart <= farthest).then_some((apart, name))
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().map(|(_, name)| name).take(SHOWN).collect()
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -211,6 +233,18 @@ negative -4
             for end in (0..PAGE.len()).filter(|end| PAGE.is_char_boundary(*end)) {
                 let _ = series(&PAGE[..end]);
             }
+        }
+    }
+
+    #[test]
+    fn near_names_are_found_nearest_first() {
+        let names = ["http_requests_total", "http_request_seconds", "go_gc", "http_requests", "process_cpu"];
+        for (wanted, expected) in [
+            ("http_requests_totl", &["http_requests_total", "http_requests", "http_request_seconds"][..]),
+            ("requests", &["http_requests", "http_requests_total"]),
+            ("nothing_like_it", &[]),
+        ] {
+            assert_eq!(near(wanted, names), expected, "{wanted}");
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Connects a source of events to its consumers: the recording, the profile, the names. The only layer that knows
 //! whether a session is live or replayed.
-
-mod capture_stats;
 mod counting;
 mod flow;
 pub mod import;
@@ -14,10 +12,9 @@ mod replay;
 mod signal_thread;
 
 pub use crate::collect::sampler::EndReason;
-pub use capture_stats::CaptureStats;
 pub use live::LiveCapture;
 pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent};
-pub use recorder::Outcome;
+pub use recorder::{CaptureStats, Outcome};
 pub use replay::open;
 pub use signal_thread::{SignalThread, suspend};
 

@@ -5,9 +5,8 @@ mod folder;
 mod journal;
 mod load;
 mod placement;
-mod run_order;
+mod run_plan;
 mod runner;
-pub(crate) mod template;
 #[cfg(test)]
 #[path = "tests/support.rs"]
 mod testing;
@@ -17,5 +16,5 @@ pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::{Journal, folder as journal_folder};
 pub use load::{analyse, load};
 pub use placement::{CpuOrder, per_core};
-pub use run_order::run_order;
+pub use run_plan::{check_command, run_order};
 pub use runner::{RunSettings, Sweep};

@@ -1,7 +1,7 @@
 //! Executes the runs of a sweep one after the other, each into its own recording, and keeps a digest of each.
 //! Calls `on_change` after every change.
 
-use super::template::fill;
+use super::run_plan::fill;
 use super::{CpuConfinement, Folder};
 use crate::abi::format_cpu_list;
 use crate::analysis::TimeRange;

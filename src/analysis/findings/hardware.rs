@@ -13,16 +13,13 @@ const fn rule(
     Rule { id, title, kind: FindingKind::Limit, explains: &[], evaluate }
 }
 
-const FREQUENCY: Rule = rule("frequency", "lower clock frequency", frequency);
-const SMT: Rule = rule("smt-sharing", "core shared with a sibling thread", smt_sharing);
-const BANDWIDTH: Rule = rule("memory-bandwidth", "memory bandwidth used up", bandwidth);
-const SHARING: Rule = rule("false-sharing", "cache lines shared between threads", sharing);
-const REMOTE: Rule = rule("remote-memory", "memory of another NUMA node", remote);
-const CAPACITY: Rule = rule("cache-capacity", "last-level cache too small", capacity);
-const WALKS: Rule = rule("page-walks", "TLB misses and page walks", walks);
-
-/// In decision order.
-pub(super) const RULES: [Rule; 7] = [FREQUENCY, SMT, BANDWIDTH, SHARING, REMOTE, CAPACITY, WALKS];
+pub(super) const FREQUENCY: Rule = rule("frequency", "lower clock frequency", frequency);
+pub(super) const SMT: Rule = rule("smt-sharing", "core shared with a sibling thread", smt_sharing);
+pub(super) const BANDWIDTH: Rule = rule("memory-bandwidth", "memory bandwidth used up", bandwidth);
+pub(super) const SHARING: Rule = rule("false-sharing", "cache lines shared between threads", sharing);
+pub(super) const REMOTE: Rule = rule("remote-memory", "memory of another NUMA node", remote);
+pub(super) const CAPACITY: Rule = rule("cache-capacity", "last-level cache too small", capacity);
+pub(super) const WALKS: Rule = rule("page-walks", "TLB misses and page walks", walks);
 
 impl RuleContext<'_> {
     /// A hardware metric, or why it is missing.

@@ -9,7 +9,6 @@ mod baseline_finding;
 mod block_io;
 mod context;
 mod cpu_queue;
-mod evaluate;
 mod families;
 mod hardware;
 mod hot_function;
@@ -37,11 +36,11 @@ mod waits;
 
 pub use baseline_finding::baseline_finding;
 pub use context::RuleContext;
-pub use evaluate::evaluate;
+pub use rule::evaluate;
+use rule::{FindingKind, RemainderRule, Rule};
 pub use sweep::evaluate_sweep;
 
 use super::finding::{Confidence, Evidence, Finding, Place};
-use rule::{FindingKind, RemainderRule, Rule};
 
 /// In decision order: cheap and certain rules come before those that need interpretation.
 const RULES: &[Rule] = &[
@@ -61,6 +60,13 @@ const RULES: &[Rule] = &[
     allocator::RULE,
     migrations::RULE,
     others_wait::RULE,
+    hardware::FREQUENCY,
+    hardware::SMT,
+    hardware::BANDWIDTH,
+    hardware::SHARING,
+    hardware::REMOTE,
+    hardware::CAPACITY,
+    hardware::WALKS,
 ];
 
 /// In decision order.

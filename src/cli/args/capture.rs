@@ -1,7 +1,7 @@
-//! The flags that say how to capture, and the `record` command.
+//! The flags that say what to capture and how, the same in every command that captures, and the `record` command.
 //! It never decides what they mean on this machine.
 
-use super::{FrequencyArg, HardwareArgs, TargetArgs, values};
+use super::{CpuList, FrequencyArg, HardwareArgs, values};
 use crate::model::{CallGraph, OpsSpec};
 use crate::units::Nanos;
 use clap::Args;
@@ -138,4 +138,31 @@ pub struct RecordArgs {
     /// Use a baseline that does not fit any more
     #[arg(long, requires = "baseline", help_heading = "Baseline")]
     pub stale_ok: bool,
+}
+
+/// What to profile, as typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Target (exactly one)")]
+pub struct TargetArgs {
+    /// Processes: all their threads, alive now or born later
+    #[arg(short = 'p', long, value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub pid: Vec<u32>,
+    /// Take the processes that the -p processes have forked, and will fork, too
+    #[arg(long)]
+    pub children: bool,
+    /// Single threads
+    #[arg(short = 't', long, value_name = "TID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub tid: Vec<u32>,
+    /// A control group: a path, a systemd unit (web.service) or a container id
+    #[arg(short = 'G', long, value_name = "CGROUP")]
+    pub cgroup: Option<String>,
+    /// Everything that runs on this machine
+    #[arg(short = 'a', long)]
+    pub all_cpus: bool,
+    /// Everything that runs on these CPUs, e.g. 0-3,8
+    #[arg(short = 'C', long, value_name = "CPUS", value_parser = super::values::cpu_list)]
+    pub cpu: Option<CpuList>,
+    /// A command to start, profiled from its first instruction, its children included
+    #[arg(value_name = "CMD", trailing_var_arg = true)]
+    pub command: Vec<String>,
 }

@@ -12,13 +12,12 @@ mod metrics;
 mod readers;
 mod session;
 mod sweep;
-mod target;
 mod tools;
 mod values;
 mod watch;
 
 pub use baseline::{BaselineArgs, BaselineCommand, BaselineFormat, BuildArgs, ShowArgs};
-pub use capture::{CaptureArgs, RecordArgs};
+pub use capture::{CaptureArgs, RecordArgs, TargetArgs};
 pub use command_line::{Cli, ColorArg, Command, GlobalArgs};
 pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
 pub use export::ExportArgs;
@@ -28,7 +27,6 @@ pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
 pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
-pub use target::TargetArgs;
 pub use tools::{
     CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, HelpArgs, ManArgs, WorkloadArgs,
 };

@@ -1,9 +1,8 @@
 //! The command: plans the sweep, executes its runs and prints the result.
 
 use super::execute::{carry_out, restore};
-use super::lines::Lines;
+use super::output::{Lines, conclude};
 use super::plan::{self, Machine, Subject};
-use super::result::conclude;
 use super::watch;
 use crate::cli::args::{CaptureArgs, Cli, Command, GlobalArgs, SweepArgs, TargetArgs, WarmUp};
 use crate::cli::out::Terminal;

@@ -3,12 +3,11 @@
 
 mod command;
 mod execute;
-mod lines;
+mod output;
 mod plan;
-mod result;
 mod shared_sweep;
 mod watch;
 
 pub(super) use command::{demo, run};
-pub(super) use result::{render, report};
+pub(super) use output::{render, report};
 pub(super) use watch::read_back;

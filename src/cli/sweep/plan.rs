@@ -4,7 +4,7 @@
 use crate::cli::args::{PlaceArg, SweepArgs, WarmUp, Widths, sweep_widths};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{HostFacts, OpsSpec, Placement, RunMeta, RunState, SweepMeta, Target, Width};
-use crate::sweep::{CpuOrder, FORMAT, Folder, run_order, template};
+use crate::sweep::{CpuOrder, FORMAT, Folder, check_command, run_order};
 use crate::units::Nanos;
 
 /// The facts about the machine that planning may use.
@@ -33,7 +33,7 @@ pub(super) fn plan(args: &SweepArgs, subject: Subject, ops: Option<OpsSpec>, mac
         Subject::Running(target) => (Vec::new(), Some(target)),
     };
     if width == Width::Threads {
-        template::check(&command, &args.env)?;
+        check_command(&command, &args.env)?;
     }
     let most = widths.last().copied().unwrap_or(0) as usize;
     if width == Width::Cpus && most > cpu_order.len() {

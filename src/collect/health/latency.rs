@@ -1,8 +1,8 @@
-//! Measures load latency by level, in small and in huge pages. Each walk frees its memory.
+//! Measures load latency by level, in small and in huge pages, and by working-set size. Each walk frees its memory.
 
 use super::{Bounds, MIB};
 use crate::error::Result;
-use crate::model::LatencyRow;
+use crate::model::{CurvePoint, LatencyRow};
 use crate::sys::memory_walks::{LINE, Pages, PointerChase, Region, TimedWalk};
 use crate::sys::procfs::ProcFs;
 
@@ -117,6 +117,28 @@ pub(super) fn dram(walks: &mut LatencyWalks, bounds: &Bounds, node: Option<u32>)
     walks.flushed(bytes, Pages::Huge, node).or_else(|| walks.flushed(bytes, Pages::Small, node))
 }
 
+/// The smallest working set.
+const FIRST: u64 = 16 << 10;
+
+/// Latency by working-set size, from 16 KiB up, each twice as large as the one before; a rise marks the end of a cache.
+/// Nothing is interpolated.
+pub(super) fn curve(walks: &mut LatencyWalks, bounds: &Bounds) -> Vec<CurvePoint> {
+    let last = bounds.beyond().min(256 * MIB);
+    let sizes = std::iter::successors(Some(FIRST), |bytes| bytes.checked_mul(2)).take_while(|bytes| *bytes <= last);
+    let walk = |bytes| {
+        let ns = walks.dense(bytes, Pages::Huge).or_else(|| walks.dense(bytes, Pages::Small))?;
+        Some(CurvePoint { bytes, ns })
+    };
+    sizes.filter_map(walk).collect()
+}
+
+/// The latency at this size, or at the nearest measured size within a factor of 1.5.
+pub(super) fn latency_at(curve: &[CurvePoint], bytes: u64) -> Option<f64> {
+    let far = |point: &CurvePoint| (point.bytes as f64 / bytes as f64).ln().abs();
+    let nearest = curve.iter().min_by(|a, b| far(a).total_cmp(&far(b)))?;
+    (far(nearest) < 1.5f64.ln()).then_some(nearest.ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,5 +149,13 @@ mod tests {
         assert_eq!(median(vec![burst(10, true), burst(90, false), burst(30, true), burst(20, true)]), Some(2.0));
         assert_eq!(median(vec![burst(10, false), burst(90, false), burst(30, false)]), Some(3.0));
         assert_eq!(median(Vec::new()), None);
+    }
+
+    #[test]
+    fn a_size_is_read_off_at_the_nearest_point_or_not_at_all() {
+        let curve = [16u64, 32, 64].map(|kib| CurvePoint { bytes: kib << 10, ns: kib as f64 });
+        let read = [16u64, 24, 48, 80, 128, 1].map(|kib| latency_at(&curve, kib << 10));
+        assert_eq!(read, [Some(16.0), Some(32.0), Some(64.0), Some(64.0), None, None]);
+        assert_eq!(latency_at(&[], 7), None);
     }
 }

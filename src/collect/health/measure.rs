@@ -1,13 +1,12 @@
 //! Runs all measurements and lists the caveats of their numbers.
 
 use super::latency::{self, LatencyWalks};
-use super::{Bounds, curve, streams};
+use super::{Bounds, streams};
 use crate::abi::parse_cpu_list;
 use crate::model::{CacheHealth, Health, NodeRow};
-use crate::sys::affinity;
-use crate::sys::clock;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::sysfs::{Cache, CacheSizes, SysFs};
+use crate::sys::{affinity, clock};
 
 /// A smaller ratio is not a step: walks within one level differ as much.
 const STEP: f64 = 1.3;
@@ -32,7 +31,7 @@ pub fn measure(proc: &ProcFs, sys: &SysFs) -> Health {
         let mut walks = LatencyWalks::new(proc.clone());
         let pinned = affinity::set(0, &[first]);
         let rows = latency::by_level(&mut walks, &bounds);
-        let points = curve::measure(&mut walks, &bounds);
+        let points = latency::curve(&mut walks, &bounds);
         (rows, points, walks.into_unknown(), pinned.err())
     };
     match std::thread::scope(|scope| scope.spawn(walks).join()) {
@@ -81,7 +80,7 @@ fn nodes(proc: &ProcFs, sys: &SysFs, bounds: &Bounds, unknown: &mut Vec<String>)
 
 /// A cache with the latency step that the curve shows at its size.
 fn told(cache: &Cache, health: &Health) -> CacheHealth {
-    let at = |bytes: u64| curve::at(&health.curve, bytes);
+    let at = |bytes: u64| latency::latency_at(&health.curve, bytes);
     let step = at(cache.bytes / 2).zip(at(cache.bytes.saturating_mul(2))).map(|(half, twice)| twice / half);
     CacheHealth {
         level: cache.level,

@@ -1,7 +1,5 @@
 //! Measures how fast this machine's caches and memory are right now: a few seconds of walks and streams, for a log. Run
 //! it on an idle machine: unlike the canaries it fills caches and uses every CPU for a while. It changes no setting.
-
-mod curve;
 mod latency;
 mod measure;
 mod streams;

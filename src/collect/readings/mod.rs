@@ -16,7 +16,6 @@
 
 mod cache;
 mod canaries;
-mod command;
 mod group;
 mod machine;
 mod open;
@@ -26,7 +25,6 @@ mod split;
 mod target;
 mod thread;
 mod threads;
-mod unread;
 mod window;
 
 pub use open::Sources;
@@ -38,13 +36,12 @@ use crate::sys::procfs::ProcFs;
 use crate::units::Nanos;
 use cache::ReadingCache;
 use canaries::Canaries;
-use command::Command;
 use group::Group;
 use machine::{Machine, OwnUsage};
 use processes::Processes;
 use std::path::PathBuf;
+use target::{Command, UnreadTime};
 use threads::Threads;
-use unread::UnreadTime;
 
 /// The counters of one capture.
 #[derive(Debug)]

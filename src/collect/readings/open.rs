@@ -1,13 +1,12 @@
 //! Opens the counters of a target and reads their first values.
 
 use super::cache::{ReadingCache, TickTiming};
-use super::command::Command;
 use super::group::Group;
 use super::machine::{Machine, OwnUsage};
 use super::processes::Processes;
+use super::target::{Command, UnreadTime};
 use super::thread::KernelAccounting;
 use super::threads::Threads;
-use super::unread::UnreadTime;
 use super::{Members, Readings};
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::{Error, ErrorKind, Result};

@@ -1,14 +1,16 @@
 //! The target's own counters, each from its best source, and what of the machine's use is its own.
 
 use super::cache::TickTiming;
-use super::command::Command;
 use super::group::Group;
 use super::thread::{COUNTERS, KNOWN_PER_PROCESS};
 use super::{Members, Readings};
-use crate::collect::catalog::{TASK_CLOCK, THREAD_TIME};
+use crate::collect::catalog::{INVOLUNTARY_SWITCHES, TASK_CLOCK, THREAD_TIME, VOLUNTARY_SWITCHES};
 use crate::collect::neighbours::TargetUsage;
-use crate::model::{Event, Scope};
+use crate::model::{CounterId, Event, Scope};
 use crate::sys::cgroupfs;
+use crate::sys::clock::CpuClock;
+use crate::sys::procfs::{self, ProcFs};
+use crate::sys::spawn::{self, Usage};
 use crate::units::Nanos;
 use rustc_hash::FxHashSet;
 
@@ -78,5 +80,78 @@ impl Readings {
             _ => group_cpu.or(self.threads.totals()[0]),
         };
         TargetUsage { pids, children, group, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
+    }
+}
+
+/// The two clocks are read one after the other: a difference below this share (a divisor) is not an unread thread.
+const CLOCK_ERROR: u64 = 100;
+
+/// CPU time of threads that ended unread, and of ended ones after their last reading: how well sums over threads
+/// represent the target.
+#[derive(Debug, Default)]
+pub(super) struct UnreadTime {
+    cpu_ns: u64,
+}
+
+impl UnreadTime {
+    /// The moment of sums over threads that account for `read` of the target's `total` nanoseconds of CPU time.
+    pub(super) fn moment(&mut self, total: u64, read: u64, now: TickTiming) -> TickTiming {
+        let beyond = total.saturating_sub(read).saturating_sub(total / CLOCK_ERROR);
+        self.cpu_ns = self.cpu_ns.max(beyond).min(total);
+        TickTiming { enabled: Nanos(total), running: Nanos(total - self.cpu_ns), ..now }
+    }
+}
+
+/// A command, and what its process had used before it ran.
+#[derive(Debug)]
+pub(super) struct Command {
+    pid: u32,
+    before: Usage,
+}
+
+impl Command {
+    /// Takes the starting values of a process that waits to run.
+    pub(super) fn open(proc: &ProcFs, pid: u32, cpu_clock: CpuClock) -> Command {
+        let status = proc.read(format!("{pid}/status")).unwrap_or_default();
+        let (voluntary, involuntary) = procfs::switches(&status).unwrap_or_default();
+        let cpu_ns = cpu_clock(pid).map_or(0, |Nanos(ns)| ns);
+        Command { pid, before: Usage { cpu_ns, voluntary, involuntary } }
+    }
+
+    /// What it and the processes it waited for have used since, whether or not that was read while they ran; `None`
+    /// while it runs.
+    pub(super) fn ended(&self) -> Option<Usage> {
+        let all = spawn::usage_of_ended(self.pid)?;
+        Some(Usage {
+            cpu_ns: all.cpu_ns.saturating_sub(self.before.cpu_ns),
+            voluntary: all.voluntary.saturating_sub(self.before.voluntary),
+            involuntary: all.involuntary.saturating_sub(self.before.involuntary),
+        })
+    }
+}
+
+impl Usage {
+    /// The value of a counter, if these totals include it.
+    pub(super) fn count(&self, counter: CounterId) -> Option<u64> {
+        match counter {
+            VOLUNTARY_SWITCHES => Some(self.voluntary),
+            INVOLUNTARY_SWITCHES => Some(self.involuntary),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_beyond_the_read_threads_stays_unread() {
+        let mut unread = UnreadTime::default();
+        let now = TickTiming::whole(Nanos(9), Nanos(9));
+        for (total, read, running) in [(1000, 995, 1000), (2000, 1480, 1500), (3000, 2970, 2500), (4000, 1000, 1040)] {
+            let moment = unread.moment(total, read, now);
+            assert_eq!((moment.enabled.0, moment.running.0), (total, running), "{read} of {total}");
+        }
     }
 }

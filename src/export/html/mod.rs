@@ -5,7 +5,6 @@ mod chart;
 mod diff;
 mod findings;
 mod flames;
-mod interval;
 mod page;
 mod stack;
 mod sweep;

@@ -5,9 +5,9 @@
 //! group contains no more events than the core can count at once. Groups are in order of their metrics' priority.
 
 mod choice;
-mod room;
 
-pub use room::fits;
+use choice::choose;
+pub use choice::fits;
 
 use super::known;
 use super::machine::Capacity;
@@ -16,7 +16,6 @@ use super::table::Uarch;
 use crate::model::{
     AbsentMetric, EventSpec, HardwareEvent, HardwareGroup, HardwarePlan, MetricDef, MetricId, unit_of_role,
 };
-use choice::choose;
 
 /// Roles of the first group, if the core has them.
 const BASE: &[&str] = &["cycles", "instructions", "ref-cycles"];

@@ -18,7 +18,7 @@ mod tasks;
 
 pub use source::Source;
 
-use super::capture_stats::CaptureStats;
+use super::recorder::CaptureStats;
 use crate::error::Result;
 use crate::model::Meta;
 use crate::store::Writer;

@@ -1,7 +1,7 @@
 //! Writes the recording of an import. Opens it only once there is an event, so that an unreadable file leaves nothing
 //! behind. Events are dropped from memory once written.
 
-use super::super::capture_stats::CaptureStats;
+use super::super::recorder::CaptureStats;
 use super::Imported;
 use crate::error::Result;
 use crate::model::{Event, Meta};

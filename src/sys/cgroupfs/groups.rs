@@ -1,8 +1,7 @@
 //! A group's directory: its processes and threads, limits and use of CPUs.
 
 use super::mounts::{Hierarchy, hierarchies, membership};
-use super::traffic::{io_stat_v1, io_stat_v2};
-use super::usage::{CpuUsage, cpu_stat_v1, cpu_stat_v2};
+use super::usage::{CpuUsage, cpu_stat_v1, cpu_stat_v2, io_stat_v1, io_stat_v2};
 use crate::error::{Context, Result};
 use crate::sys::procfs::{self, Pressure, ProcFs};
 use std::collections::BTreeSet;

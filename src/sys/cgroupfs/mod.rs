@@ -3,7 +3,6 @@
 
 mod groups;
 mod mounts;
-mod traffic;
 mod usage;
 
 pub use groups::{CgroupFs, directories, directories_within, group_pressure, processes, threads};

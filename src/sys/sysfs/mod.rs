@@ -2,11 +2,10 @@
 //! Values that a machine does not report are `None`.
 
 mod caches;
-mod cpus;
-mod platform;
+mod machine;
 
 pub use caches::{Cache, CacheSizes};
-pub use platform::Resctrl;
+pub use machine::Resctrl;
 
 use std::fs;
 use std::path::{Path, PathBuf};

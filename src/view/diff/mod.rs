@@ -2,7 +2,6 @@
 //! Analysis computes the results; this module turns them into rows and sentences.
 
 mod build;
-mod scale;
 #[cfg(test)]
 #[path = "tests/support.rs"]
 pub(crate) mod testing;
@@ -14,8 +13,7 @@ pub use crate::analysis::diff::{
     LoadRange, Mismatch, Outcome, Per, Scale, Severity, SubgroupCheck, Verdict,
 };
 pub use crate::model::{Better, Role};
-pub use scale::most;
 pub use types::{
     CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, FactorsView, GateRow, MetricRow, PartRow,
-    RecordingView, SCHEMA_VERSION, SettingsView, SideView,
+    RecordingView, SCHEMA_VERSION, SettingsView, SideView, most,
 };

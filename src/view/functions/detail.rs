@@ -1,8 +1,7 @@
 //! Details of one function: callers, callees, source lines and instructions, with the path to each in the call tree.
 
-use super::paths::{Path, Paths};
 use super::row::Row;
-use super::tree::Tree;
+use super::tree::{Path, Paths, Tree};
 use crate::analysis::{Butterfly, Instruction, SourceLine};
 use crate::model::ModuleKind;
 use crate::view::context::ViewContext;

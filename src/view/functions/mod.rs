@@ -2,7 +2,6 @@
 
 mod change;
 mod detail;
-mod paths;
 mod row;
 mod table;
 #[cfg(test)]

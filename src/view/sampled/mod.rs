@@ -3,8 +3,6 @@
 
 mod path;
 mod rows;
-mod threads;
 
 pub use path::{Cell, Path, PathId, Paths};
-pub use rows::{Row, Sampled, Share};
-pub use threads::{ThreadSample, ThreadSamples};
+pub use rows::{Row, Sampled, Share, ThreadSample, ThreadSamples};

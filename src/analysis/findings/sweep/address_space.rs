@@ -3,8 +3,8 @@
 //! count: they must cost more, or increase in number.
 
 use super::context::WidthContext;
-use super::mean::Change;
 use super::places::{cpu_place, mostly_in_below, require_kernel_names};
+use super::values::Change;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::findings::paths::{CodeClass, WaitReason};
 use crate::analysis::text::{digits, percent};

@@ -4,9 +4,9 @@
 use super::bandwidth::saturated;
 use super::context::WidthContext;
 use super::hot_function::hot_function;
-use super::mean::{Change, Mean};
 use super::places::{grown_function_place, grown_functions};
 use super::slower::{counted, evidence};
+use super::values::{Change, Mean};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};

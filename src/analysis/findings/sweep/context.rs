@@ -2,8 +2,7 @@
 
 use super::growth::GrowthByClass;
 use super::limits;
-use super::mean::{Change, Mean};
-use super::values::{known, mean, metric, ops, seconds_blocked};
+use super::values::{Change, Mean, known, mean, metric, ops, seconds_blocked};
 use crate::analysis::Cause;
 use crate::analysis::coverage::Coverage;
 use crate::analysis::findings::paths::{CodeClass, WaitReason, code_class, wait_reason};

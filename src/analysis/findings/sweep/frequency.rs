@@ -2,7 +2,7 @@
 //! machine, whose CPUs stop at times.
 
 use super::context::WidthContext;
-use super::mean::Change;
+use super::values::Change;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};

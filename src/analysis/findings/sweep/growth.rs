@@ -1,8 +1,7 @@
 //! The growth of sampled time per operation, by class of code, and the path that grew most. Rules compare costs, not
 //! shares: a function with a smaller share may cost many times more.
 
-use super::mean::{Change, Mean};
-use super::values::ops;
+use super::values::{Change, Mean, ops};
 use crate::analysis::findings::wait_targets::{is_c_library, requester};
 use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::sweep::{Cost, FunctionId, PathCost, Run};

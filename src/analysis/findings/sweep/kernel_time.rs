@@ -52,7 +52,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 }
 
 /// Without visible kernel functions, uses the counted kernel time alone.
-fn by_count(context: &WidthContext<'_>, counted: &super::mean::Change) -> Result<Option<Finding>, Why> {
+fn by_count(context: &WidthContext<'_>, counted: &super::values::Change) -> Result<Option<Finding>, Why> {
     let all = context.number(|numbers| numbers.cpu_ns_per_op)?.amount() * 1e-9;
     let part = if all > 0.0 { (counted.amount() / all).clamp(0.0, 1.0) } else { 0.0 };
     let share = (context.work() * part).min(context.left());

@@ -21,7 +21,6 @@ mod kernel_spin;
 mod kernel_time;
 mod limits;
 mod locks;
-mod mean;
 mod mmap_lock;
 mod more_work;
 mod one_worker;

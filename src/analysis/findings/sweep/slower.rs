@@ -45,7 +45,7 @@ pub(super) fn evidence(share: f64, slower: &SlowerInstructions) -> Vec<Evidence>
 pub(super) fn counted(
     context: &WidthContext<'_>,
     id: MetricId,
-) -> Result<Option<(SlowerInstructions, super::mean::Change)>, Why> {
+) -> Result<Option<(SlowerInstructions, super::values::Change)>, Why> {
     match slower(context)? {
         Some(slower) => Ok(Some((slower, context.hardware(id)?))),
         None => Ok(None),

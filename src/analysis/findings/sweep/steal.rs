@@ -2,7 +2,7 @@
 //! appears as time with an unknown thread state; others count it as CPU time without cycles. No neighbour is blamed:
 //! the machine's own quota on its host looks the same.
 
-use super::mean::Change;
+use super::values::Change;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits};
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::percent;

@@ -1,6 +1,6 @@
 //! Time in which workers neither ran nor queued, and it was not recorded or not visible what blocked them.
 
-use super::mean::Change;
+use super::values::Change;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
 use crate::analysis::Cause;
 use crate::analysis::sweep::SliceKind;

@@ -1,14 +1,13 @@
 //! The target's hardware counters, opened and read.
 
 use super::core_plan::hardware_plan;
-use super::places::places;
 use super::requests::{OpenedGroup, Requests};
 use super::totals::Totals;
 use super::trial::{LeftOut, TrialResult};
 use crate::collect::catalog;
 use crate::collect::sampler::attach::AttachScope;
 use crate::collect::sampler::event_requests::EventRequests;
-use crate::collect::sampler::new_threads::settled;
+use crate::collect::sampler::new_threads::{settled, threads_of};
 use crate::model::{Event, HardwarePlan, Note};
 use crate::sys::perf::event::{Inherit, PerfEvent, Place};
 use crate::units::Nanos;
@@ -83,7 +82,7 @@ impl Hardware {
         // Each attempt releases its descriptors before the next one.
         let attempt =
             |tids: &[u32]| Ok::<_, Infallible>(Opening::of(&plan, tids, event_requests.exclude_kernel, options));
-        let Ok((opening, born)) = settled(|| super::places::tasks(options.attach_scope, options.root), attempt);
+        let Ok((opening, born)) = settled(|| tasks(options.attach_scope, options.root), attempt);
         let Opening { plan, beyond, groups, kept, refused, by_task, places } = opening;
         let left_out: Vec<LeftOut> = left_out.into_iter().chain(refused).collect();
         let none = groups.is_empty().then(|| opened_at_no_place(places, &left_out));
@@ -192,12 +191,34 @@ fn opened_at_no_place(places: usize, left_out: &[LeftOut]) -> Note {
     }
 }
 
+/// The threads that events are opened on now; empty if they are opened on CPUs.
+fn tasks(attach_scope: &AttachScope, root: &Path) -> Vec<u32> {
+    match attach_scope {
+        AttachScope::Processes(pids, _) => pids.iter().flat_map(|pid| threads_of(root, *pid)).collect(),
+        AttachScope::Threads(tids) => tids.clone(),
+        AttachScope::Cpus(_) | AttachScope::Cgroup(_) => Vec::new(),
+    }
+}
+
+/// Each of these threads on any CPU, or each CPU; empty if whole CPUs are sampled for a few processes.
+fn places<'a>(attach_scope: &'a AttachScope, cpus: &'a [u32], tids: &[u32]) -> (Vec<Place<'a>>, Inherit) {
+    let each = |tid: &u32| Place::Task { tid: *tid, cpu: None };
+    match attach_scope {
+        AttachScope::Processes(_, inherit) => (tids.iter().map(each).collect(), *inherit),
+        AttachScope::Threads(_) => (tids.iter().map(each).collect(), Inherit::No),
+        AttachScope::Cpus(None) => (cpus.iter().map(|cpu| Place::Cpu(*cpu)).collect(), Inherit::No),
+        AttachScope::Cpus(Some(_)) => (Vec::new(), Inherit::No),
+        AttachScope::Cgroup(directory) => {
+            (cpus.iter().map(|cpu| Place::Cgroup { directory, cpu: *cpu }).collect(), Inherit::No)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::core_plan::base;
     use super::*;
-    use crate::model::EventKind;
-    use crate::model::{CounterReading, Scope};
+    use crate::model::{CounterReading, EventKind, Scope};
 
     #[test]
     fn without_a_pmu_nothing_is_opened_and_nothing_read() {

@@ -5,7 +5,6 @@ mod budget;
 mod core_plan;
 mod counters;
 mod load;
-mod places;
 mod requests;
 mod switch_cost;
 mod totals;

@@ -2,8 +2,8 @@
 //! Changes that chance may explain are only in the flame graph, where their mark shows it.
 
 use crate::export::diff::real;
+use crate::export::html::chart::interval;
 use crate::export::html::flames::figure;
-use crate::export::html::interval::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::CodeKind;

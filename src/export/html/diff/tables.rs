@@ -1,7 +1,7 @@
 //! The factors of the law, every quantity with its interval, and the groups whose mixture may mislead.
 //! Missing values are not shown as numbers.
 
-use crate::export::html::interval::interval;
+use crate::export::html::chart::interval;
 use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::diff::words::value;

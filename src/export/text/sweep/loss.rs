@@ -1,5 +1,5 @@
-//! The code that became more expensive at the widest point, on the CPU and blocked.
-//! Growth that chance alone may explain is left out.
+//! Where the cores of each width went, by cause, and the code that became more expensive at the widest point, on the
+//! CPU and blocked. Growth that chance alone may explain is left out.
 
 use crate::export::column_format::{ColumnFormat, cost};
 use crate::export::columns::{function, left, middle, right, width};
@@ -7,8 +7,10 @@ use crate::export::text::page::Page;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::number::percent;
-use crate::view::sweep::{LossRow, SweepView};
+use crate::view::sweep::{LossRow, Stack, SweepView, words};
 
+/// Columns of the name of a cause.
+const LABEL: usize = 28;
 const MOST: usize = 12;
 const MODULE: usize = 16;
 
@@ -24,7 +26,36 @@ struct Table<'a> {
     rows: &'a [LossRow],
 }
 
-pub(super) fn write(page: &mut Page, view: &SweepView) {
+pub(super) fn stacks(page: &mut Page, view: &SweepView) {
+    let stacks: Vec<&Stack> = view.stacks.iter().filter(|stack| !stack.slices.is_empty()).collect();
+    let Some(base) = view.base.filter(|_| !stacks.is_empty()) else { return };
+    page.heading("Where the cores went", &format!("cores lost against n = {base}, by cause; below 0: gained"));
+    let numbers = stacks.iter().flat_map(|stack| stack.slices.iter().map(|slice| slice.cores).chain([stack.useful]));
+    // Two decimals show a hundredth of a core.
+    let shape = ColumnFormat::fixed(2);
+    let column = numbers.map(|cores| width(&shape.show(cores))).max().unwrap_or(0).max(6) + 2;
+    let fit = ((page.width.saturating_sub(LABEL + 2)) / column).max(1);
+    for (at, block) in stacks.chunks(fit).enumerate() {
+        if at > 0 {
+            page.line("");
+        }
+        let row = |label: &str, of: &dyn Fn(&Stack) -> String| {
+            let cells: String = block.iter().map(|stack| right(&of(stack), column)).collect();
+            format!("  {}{cells}", left(label, LABEL))
+        };
+        page.captions(&row("n", &|stack| stack.n.to_string()));
+        page.line(&row("useful: the speed-up", &|stack| shape.show(stack.useful)));
+        for kind in words::kinds(&stacks) {
+            let cores = |stack: &Stack| {
+                let slice = stack.slices.iter().find(|slice| slice.kind == kind);
+                slice.map_or("-".to_string(), |slice| shape.show(slice.cores))
+            };
+            page.line(&row(&words::slice(kind), &cores));
+        }
+    }
+}
+
+pub(super) fn code(page: &mut Page, view: &SweepView) {
     let Some((loss, base)) = view.losses.last().zip(view.base) else { return };
     let widths = (base, loss.n);
     let code = Table {

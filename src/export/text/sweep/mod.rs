@@ -3,7 +3,6 @@
 
 mod chart;
 mod loss;
-mod stack;
 mod table;
 
 use super::page::{Ink, Page};
@@ -25,8 +24,8 @@ pub fn sweep(report: &SweepReport, style: Style) -> Vec<u8> {
     findings::write(&mut page, &report.view.findings, "what keeps it from scaling, most important first");
     table::write(&mut page, &report.view);
     chart::write(&mut page, &report.view);
-    stack::write(&mut page, &report.view);
-    loss::write(&mut page, &report.view);
+    loss::stacks(&mut page, &report.view);
+    loss::code(&mut page, &report.view);
     page.finish()
 }
 
