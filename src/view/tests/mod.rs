@@ -6,3 +6,5 @@ mod notes;
 mod numbers;
 pub(crate) mod odd;
 mod report;
+mod stacks;
+mod threads;
