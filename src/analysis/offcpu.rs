@@ -45,7 +45,7 @@ pub struct OffCpuTotals {
     /// Wake-ups with such a wait.
     pub wakes: u64,
     /// Spans without a recorded wake-up: their blocked time includes any run-queue time.
-    pub unsplit: u64,
+    pub without_wakeup: u64,
     /// How much of the blocked time has a known cause.
     pub coverage: WaitCoverage,
 }
@@ -96,7 +96,7 @@ pub fn off_cpu_totals(profile: &Profile, names: &Names, tasks: &Tasks, selection
         if span.state == TaskState::Runnable {
             return;
         }
-        totals.unsplit += u64::from(span.queued.is_none());
+        totals.without_wakeup += u64::from(span.queued.is_none());
         if seen.queued > 0 {
             totals.wakes += 1;
             totals.queued_after_wake = Nanos(totals.queued_after_wake.0.saturating_add(seen.queued));
@@ -232,7 +232,7 @@ mod tests {
                 (Cause::RunQueue, 1, ms(7), ms(7), ms(7)),
             ]
         );
-        assert_eq!((totals.queued_after_wake, totals.wakes, totals.unsplit), (ms(2), 1, 1));
+        assert_eq!((totals.queued_after_wake, totals.wakes, totals.without_wakeup), (ms(2), 1, 1));
     }
 
     #[test]

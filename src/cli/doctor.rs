@@ -69,7 +69,7 @@ fn item(check: &Check) -> Item<'_> {
         Status::Fails => Mark::Bad,
         Status::Unknown => Mark::Unknown,
     };
-    Item { mark, topic: &check.topic, text: &check.text, why: &check.why, fix: check.fix.as_deref() }
+    Item { mark, topic: &check.topic, text: &check.text, detail: &check.detail, fix: check.fix.as_deref() }
 }
 
 fn json(findings: &Findings<'_>) -> Result<Vec<u8>> {

@@ -73,7 +73,7 @@ pub(super) fn hold<H: ShutdownGuard>(
     output.tell(terminal);
     match ran {
         Err(panic) => {
-            terminal.say(&format!("this is a defect of ironlaw; what it said is in {}", output.path.display()));
+            terminal.say(&format!("this is a defect of ironlaw; its output is in {}", output.path.display()));
             resume_unwind(panic)
         }
         // A lost terminal is not an error: the data has been written.

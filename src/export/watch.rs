@@ -177,7 +177,7 @@ mod tests {
             window: Window { from: Nanos(0), to: Nanos(90_000_000_000) },
             raised: Nanos(3_000_000_000),
             raised_after_windows: 3,
-            on: false,
+            active: false,
             cause: Cause::Llc,
             confidence: Confidence::Medium,
             worst: 2.0,

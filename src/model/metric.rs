@@ -206,7 +206,7 @@ metrics! {
     LocksPerKinstr "locks_per_kinstr" = hardware(
         "locked instructions per 1000 instr", U::PerKiloInstructions,
         &["1000 * lock-loads / instructions", "1000 * locks / instructions", "1000 * strex-spec / instructions"],
-        "Atomic operations; each is cheap alone and dear when the line is shared.",
+        "Atomic operations; each is cheap alone and expensive when CPUs share the line.",
     ).above(10.0).set(Set::Sharing, 2);
     StrexFailShare "strex_fail_share" = hardware(
         "failed exclusive stores", U::Share, &["strex-fail-spec / strex-spec"],
@@ -293,7 +293,7 @@ metrics! {
     ).above(0.1).of_slots().set(Set::Topdown, 7);
     TmaFetchLatency "tma_fetch_latency" = hardware(
         "fetch latency", U::Share, &["td-fetch-lat / slots", "td-fe-latency-cycles / cycles"],
-        "Slots of cycles in which the frontend gave nothing at all.",
+        "Slots of cycles in which the frontend delivered nothing.",
     ).above(0.1).of_slots().set(Set::Topdown, 8);
     TmaBranchMispredicts "tma_branch_mispredicts" = hardware(
         "branch mispredicts", U::Share, &["td-br-mispredict / slots"], "Slots lost to mispredicted branches.",

@@ -14,7 +14,7 @@ pub enum Target {
         /// Whether forked child processes are included.
         children: bool,
     },
-    /// Single threads by id.
+    /// Profile single threads by id.
     Threads {
         /// Thread ids.
         tids: Vec<u32>,

@@ -172,7 +172,7 @@ impl Answer {
 }
 
 fn no_http() -> Error {
-    Error::new(ErrorKind::Unsupported, "the server does not speak HTTP/1")
+    Error::new(ErrorKind::Unsupported, "the server does not answer in HTTP/1")
 }
 
 /// Checks the status line and determines how the body is sent.

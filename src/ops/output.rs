@@ -46,7 +46,7 @@ pub(super) fn pattern(text: &str) -> Result<Regex> {
     }
     Regex::new(text).map_err(|error| {
         Error::new(ErrorKind::Usage, format!("the pattern of --ops cannot be read: {error}"))
-            .hint("It is a regular expression; a bracket or parenthesis that stands for itself is written \\( or \\[.")
+            .hint("It is a regular expression: write a literal parenthesis or bracket as \\( or \\[.")
     })
 }
 

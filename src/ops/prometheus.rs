@@ -64,7 +64,7 @@ fn no_such_metric(text: &str, metric: &str) -> Error {
     }
     match names.first() {
         Some(first) => error.hint(format!("There are others, from {first} on; none is like it.")),
-        None => error.hint("What came holds no metric at all: is the path right?"),
+        None => error.hint("The response contains no metric: check the path."),
     }
 }
 
@@ -210,7 +210,7 @@ negative -4
             assert!(error.remedy().unwrap_or_default().contains(hint), "{metric}: {:?}", error.remedy());
         }
         let error = counters("<html>\n", "x", &[]).unwrap_err();
-        assert!(error.remedy().unwrap().contains("no metric at all"), "{error}");
+        assert!(error.remedy().unwrap().contains("contains no metric"), "{error}");
     }
 
     #[test]

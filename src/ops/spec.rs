@@ -79,15 +79,15 @@ fn page(text: &str, name: &str) -> Result<OpsSpec> {
 fn http(text: &str, rest: &str) -> Result<OpsSpec> {
     let example = "Write e.g. 'http://localhost:9100/metrics#requests_total{method=\"GET\"}'; quote it for the shell.";
     let wrong = |what: &str| wrong(text, what).hint(example);
-    let address = rest.strip_prefix("//").ok_or_else(|| wrong("is no address"))?;
+    let address = rest.strip_prefix("//").ok_or_else(|| wrong("is not an address"))?;
     let (address, metric) = address.split_once('#').ok_or_else(|| wrong("names no metric after '#'"))?;
     let (host, path) = address.find('/').map_or((address, "/metrics"), |slash| address.split_at(slash));
     let printable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
     if host.contains('@') || !printable(host) || !printable(path) {
-        return Err(wrong("has no plain host and path"));
+        return Err(wrong("has an invalid host or path"));
     }
     let authority = with_port(host).ok_or_else(|| wrong("has no host, or no port from 1 to 65535"))?;
-    let (metric, labels) = selector(metric).ok_or_else(|| wrong("names no metric that can be read"))?;
+    let (metric, labels) = selector(metric).ok_or_else(|| wrong("names no valid metric"))?;
     Ok(OpsSpec::Http { authority, path: path.to_string(), metric, labels })
 }
 
@@ -170,15 +170,15 @@ mod tests {
             ("uprobe:app:", "binary and function", "handle_request"),
             ("tracepoint:x", "no tracepoint", "sys_enter_sendto"),
             ("https://x/metrics#n", "https", "http://localhost"),
-            ("http:/x#n", "no address", "quote it"),
+            ("http:/x#n", "not an address", "quote it"),
             ("http://x/metrics", "no metric after '#'", "quote it"),
             ("http:///metrics#n", "no host", ""),
             ("http://x:99999/#n", "no port", ""),
-            ("http://me@x/#n", "plain host", ""),
-            ("http://x/a b#n", "plain host", ""),
-            ("http://x/#n{a=b}", "no metric", ""),
-            ("http://x/#n{a=\"b\"", "no metric", ""),
-            ("http://x/#", "no metric", ""),
+            ("http://me@x/#n", "host or path", ""),
+            ("http://x/a b#n", "host or path", ""),
+            ("http://x/#n{a=b}", "no valid metric", ""),
+            ("http://x/#n{a=\"b\"", "no valid metric", ""),
+            ("http://x/#", "no valid metric", ""),
             ("file:", "no file", ""),
             ("page:../x", "no page", "letters"),
             ("page:", "no page", "letters"),

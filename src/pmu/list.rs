@@ -191,7 +191,7 @@ mod tests {
             ("{cycles", "a group lacks its closing brace", "Write {a,b}"),
             ("{cycles}u", "only :MODIFIERS may follow a group", "Write {a,b}"),
             ("cpu/event=1", "event 'cpu/event=1' lacks its closing slash", "Write cpu/event=1/."),
-            ("cycles:S", "modifier 'S' is not supported: every event of a group is sampled by itself here", "Known"),
+            ("cycles:S", "modifier 'S' is not supported: ironlaw samples every event of a group separately", "Known"),
             ("cycles:x", "modifier 'x' is not known", "Known"),
             ("cycles:pppp", "precision 4 does not exist", "The highest"),
             ("sched:*", "invalid event 'sched:*'", "Name single"),

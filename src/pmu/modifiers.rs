@@ -29,7 +29,7 @@ pub(super) fn apply(letters: &str, max_precise: impl Fn() -> Option<u8>, event: 
 fn refusal(letter: char) -> Option<&'static str> {
     match letter {
         'u' | 'k' | 'h' | 'G' | 'H' | 'p' | 'P' => None,
-        'S' => Some("is not supported: every event of a group is sampled by itself here"),
+        'S' => Some("is not supported: ironlaw samples every event of a group separately"),
         'D' => Some("is not supported: events are not pinned; their coverage is shown instead"),
         'W' => Some("is not supported: a group that does not fit is refused, not split"),
         'e' => Some("is not supported: the counters are shared with other users"),

@@ -32,7 +32,7 @@ impl Damage {
             Some(part) => format!("if it was being written for the first time, {}", lost_with(part.table)),
             None if target == BASELINE => "the recording holds no baseline".to_string(),
             None if target == META => "the recording's last word about itself is missing".to_string(),
-            None => "nothing is known to be lost".to_string(),
+            None => "no data is known to be lost".to_string(),
         };
         Damage { file: temp.to_string(), problem: "the recorder was killed while it wrote this file".into(), lost }
     }

@@ -83,7 +83,7 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     let lost = summary.lost as f64 / (summary.lost.saturating_add(summary.all_samples)).max(1) as f64;
     if lost > MANY_LOST {
         let text = format!("{} of the samples were lost: shares may be bent.", percent(lost));
-        add("lost-records", text, "Record at a lower --freq, or give ironlaw a CPU of its own.");
+        add("lost-records", text, "Record at a lower --freq, or keep a CPU free for ironlaw.");
     }
     for loss in &summary.losses {
         let Some((topic, means, fix)) = other_loss(loss.kind).filter(|_| loss.lost > 0) else { continue };
@@ -115,17 +115,17 @@ fn other_loss(kind: LossKind) -> Option<(&'static str, &'static str, &'static st
         LossKind::Switches => (
             "lost-switches",
             "waits that were open then are left out",
-            "Record with --call-graph fp or none, which makes these records small, or give ironlaw a CPU of its own.",
+            "Record with --call-graph fp or none, which makes these records small, or keep a CPU free for ironlaw.",
         ),
         LossKind::Wakeups => (
             "lost-wakeups",
             "time blocked may include the wait for a CPU after a wake-up",
-            "Give ironlaw a CPU of its own.",
+            "Keep a CPU free for ironlaw.",
         ),
         LossKind::Tasks => (
             "lost-tasks",
             "names and mappings were read again from /proc, but those of what had ended are missing",
-            "Give ironlaw a CPU of its own.",
+            "Keep a CPU free for ironlaw.",
         ),
         _ => return None,
     })

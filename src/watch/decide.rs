@@ -135,7 +135,7 @@ fn assessed(state: &mut State, assessment: &Assessment, now: Nanos, mut pending:
         }
         if result.cleared {
             state.reported = None;
-            let over = assessment.alarms.iter().rev().find(|alarm| !alarm.on);
+            let over = assessment.alarms.iter().rev().find(|alarm| !alarm.active);
             actions.extend(over.cloned().map(Action::ClearAlarm));
         }
         if let Some(alarm) = assessment.alarms.last().filter(|_| result.raised) {
@@ -181,7 +181,7 @@ fn record(state: &mut State, before: Nanos, now: Nanos, pending: &mut Pending, a
 
 /// Reports an ongoing alarm again if what is known about it has changed.
 fn update(state: &mut State, assessment: &Assessment, actions: &mut Vec<Action>) {
-    let Some(alarm) = assessment.alarms.last().filter(|alarm| alarm.on) else { return };
+    let Some(alarm) = assessment.alarms.last().filter(|alarm| alarm.active) else { return };
     let now = reported(alarm);
     let due = |(then, at): &(ReportedAlarm, u64)| state.windows >= at + UPDATE_AFTER && now != *then;
     if state.reported.as_ref().is_none_or(due) {

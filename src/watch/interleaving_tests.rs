@@ -129,14 +129,14 @@ impl Session {
     fn window(&mut self, after: u64, state: WindowState, raised: bool, cleared: bool) {
         let window = Window { from: Nanos(self.now * SECOND), to: Nanos((self.now + after) * SECOND) };
         self.now += after;
-        let is_on = self.assessment.alarms.last().is_some_and(|alarm| alarm.on);
+        let is_on = self.assessment.alarms.last().is_some_and(|alarm| alarm.active);
         let (raised, cleared) = (raised && !is_on, cleared && is_on);
         if raised {
             self.assessment.alarms.push(Alarm {
                 window,
                 raised: window.to,
                 raised_after_windows: 3,
-                on: true,
+                active: true,
                 cause: Cause::RunQueue,
                 confidence: Confidence::High,
                 worst: 1.5,
@@ -144,7 +144,7 @@ impl Session {
             });
         }
         if let Some(alarm) = self.assessment.alarms.last_mut().filter(|_| cleared) {
-            alarm.on = false;
+            alarm.active = false;
         }
         self.given += 1;
         self.raised += u64::from(raised);

@@ -62,7 +62,7 @@ impl Replay {
                 window,
                 raised: window.to,
                 raised_after_windows: 3,
-                on: true,
+                active: true,
                 cause: Cause::RunQueue,
                 confidence: Confidence::High,
                 worst: 1.5,
@@ -70,7 +70,7 @@ impl Replay {
             });
         }
         if let Some(alarm) = self.assessment.alarms.last_mut().filter(|_| cleared) {
-            alarm.on = false;
+            alarm.active = false;
         }
         self.assessment.timeline.push(WindowResult { window, state, load: None, ratio: None, raised, cleared });
         if !self.batched {

@@ -241,11 +241,11 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
         let against = &report["baseline_comparison"];
         let count = |what: &str| against["windows"][what].as_u64().unwrap();
         assert!(count("all") >= 20, "{against:#}");
-        assert_eq!(count("judged") + count("unknown_load") + count("idle"), count("all"), "{against:#}");
+        assert_eq!(count("compared") + count("unknown_load") + count("idle"), count("all"), "{against:#}");
         assert_eq!(against["timeline"].as_array().map(Vec::len), Some(count("all") as usize));
         // On a machine that others keep busy it may never have the load that the baseline knows.
-        if slow && count("judged") >= 10 {
-            assert_eq!(against["alarms"][0]["on"], true, "{against:#}");
+        if slow && count("compared") >= 10 {
+            assert_eq!(against["alarms"][0]["active"], true, "{against:#}");
             assert!(against["evidence"].as_array().is_some_and(|all| !all.is_empty()), "{against:#}");
             assert!(against["location"].is_string(), "{against:#}");
         }

@@ -246,7 +246,11 @@ fn what_perf_records_here_is_named_and_unwound() {
         if whole {
             let callers = report["functions"].as_array().expect("a table");
             assert!(callers.iter().any(|row| row["name"] == "deep_main"), "{flags}");
-            assert!(report["stacks"]["whole_share"].as_f64().is_none_or(|share| share > 0.9), "{}", report["stacks"]);
+            assert!(
+                report["samples"]["complete_share"].as_f64().is_none_or(|share| share > 0.9),
+                "{}",
+                report["samples"]
+            );
         }
     }
 }

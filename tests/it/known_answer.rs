@@ -282,7 +282,7 @@ fn deep_stacks_are_whole() {
     });
     assert!(whole > 0.98, "{whole} of the samples show all 200 callers");
     let report = dir.report("deep.ironlaw", "");
-    assert!(number(&report["samples"]["whole_share"]) > 0.95, "{}", report["samples"]);
+    assert!(number(&report["samples"]["complete_share"]) > 0.95, "{}", report["samples"]);
     assert!(samples_in(&report, "deep_leaf") / number(&report["samples"]["count"]) > 0.8);
 }
 

@@ -68,7 +68,7 @@ fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
     let dir = Dir::alone();
     let target = target(&dir, "86399");
     let mut pty = ironlaw(&dir, &[]);
-    pty.wait_for("choose what to look at");
+    pty.wait_for("choose a target");
     // On a machine with other work this program may not be the busiest: the search says which one is meant.
     pty.write("86399");
     pty.wait_for(&format!("Enter profiles ironlaw {}", target.pid()));
@@ -85,7 +85,7 @@ fn a_typed_command_is_started_and_profiled() {
     require!("perf");
     let dir = Dir::alone();
     let mut pty = ironlaw(&dir, &[]);
-    pty.wait_for("choose what to look at");
+    pty.wait_for("choose a target");
     pty.press("Tab Tab");
     pty.wait_for("Type a program");
     pty.write("sleep 1 | cat");

@@ -170,7 +170,7 @@ impl Assessor {
             window: Window { from, to: verdict.window.to },
             raised: verdict.window.to,
             raised_after_windows: windows as u32,
-            on: true,
+            active: true,
             cause: explanation.cause,
             confidence: explanation.confidence,
             worst: worst(self.recent.iter().filter(|window| window.window.from >= from)),
@@ -225,7 +225,7 @@ impl Assessor {
         self.open = None;
         self.shift = None;
         if let Some(alarm) = self.alarms.last_mut() {
-            alarm.on = false;
+            alarm.active = false;
             alarm.window.to = to.max(alarm.window.from);
         }
     }
@@ -253,7 +253,7 @@ impl Assessor {
         let unusual: Vec<&WindowVerdict> =
             windows.iter().copied().filter(|verdict| !verdict.outside.is_empty()).collect();
         let windows = if unusual.is_empty() { windows } else { unusual };
-        let over = self.alarms.iter().filter(|alarm| !alarm.on);
+        let over = self.alarms.iter().filter(|alarm| !alarm.active);
         let earlier: Vec<_> = over.map(|alarm| (alarm.window.from, alarm.window.to)).collect();
         Explanation::of(&AlarmContext {
             windows: &windows,
@@ -270,8 +270,8 @@ impl Assessor {
     /// The current assessment of the session. It includes the explanation of an alarm while the alarm is on.
     #[must_use]
     pub fn assessment(&self) -> Assessment {
-        let on = self.explanation.as_ref().filter(|_| self.open.is_some());
-        self.assessment_of(on)
+        let active = self.explanation.as_ref().filter(|_| self.open.is_some());
+        self.assessment_of(active)
     }
 
     /// The final assessment of a finished session. It also includes the explanation of the last alarm if that is over.

@@ -232,7 +232,7 @@ pub struct Alarm {
     /// The number of windows after which it was raised.
     pub raised_after_windows: u32,
     /// Whether it is still on.
-    pub on: bool,
+    pub active: bool,
     /// The most probable cause.
     pub cause: Cause,
     /// Confidence in that cause.

@@ -116,7 +116,7 @@ impl Cause {
             Cause::RemoteMemory => "more use of other nodes' memory",
             Cause::Frequency => "a slower clock",
             Cause::Smt => "the other thread of its core is busy",
-            Cause::CpiOther => "more cycles per instruction, nothing measured says why",
+            Cause::CpiOther => "more cycles per instruction, cause not measured",
             Cause::CpuTimeOther => "more CPU time per operation",
         }
     }

@@ -101,7 +101,7 @@ fn weaknesses(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Str
         ));
     } else if covered < COVERED {
         found.push(format!(
-            "{:.0}% of the windows lie at loads with fewer than {LEAST_WINDOWS} windows each, which are not judged.",
+            "{:.0}% of the windows lie at loads with fewer than {LEAST_WINDOWS} windows each, which are not compared.",
             (1.0 - covered) * 100.0
         ));
     }
@@ -161,7 +161,7 @@ fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
     let (from, to) = (number(level.from), number(level.to));
     let range = if from == to { from } else { format!("{from} to {to}") };
     Some(format!(
-        "It knows one level of load, {range} {unit}: below it, only quantities that cannot grow when load falls are judged; above it, nothing is."
+        "It knows one level of load, {range} {unit}: below it, only quantities that cannot grow when load falls are compared; above it, nothing is."
     ))
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Waits<'a> {
     /// Number of off-CPU spans.
     pub spans: u64,
     /// Seconds of spans without a recorded wake-up: they include run-queue time.
-    unsplit: f64,
+    without_wakeup: f64,
     /// Seconds of run-queue time that spans record separately.
     queued: f64,
     /// How much of the blocked time has a known cause.
@@ -59,14 +59,14 @@ impl<'a> Waits<'a> {
     pub fn of(profile: &Profile, names: &'a Names, tasks: &Tasks, selection: &Selection) -> Waits<'a> {
         let mut known: FxHashMap<(Option<StackId>, Cause), WaitReason> = FxHashMap::default();
         let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
-        let (mut spans, mut unsplit, mut queued) = (0, 0.0, 0.0);
+        let (mut spans, mut without_wakeup, mut queued) = (0, 0.0, 0.0);
         let mut coverage = WaitCoverage::default();
         each(profile, names, tasks, selection, |span, seen, cause| {
             spans += 1;
             coverage.add(span, seen.weight);
             queued += seen.queued as f64 * 1e-9;
             if span.queued.is_none() {
-                unsplit += seen.weight as f64 * 1e-9;
+                without_wakeup += seen.weight as f64 * 1e-9;
             }
             if span.state == TaskState::Runnable {
                 return;
@@ -84,7 +84,7 @@ impl<'a> Waits<'a> {
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
-        Waits { rows, paths, spans, unsplit, queued, coverage }
+        Waits { rows, paths, spans, without_wakeup, queued, coverage }
     }
 
     /// All waits for one of these reasons.
@@ -96,8 +96,8 @@ impl<'a> Waits<'a> {
 
     /// The share of the blocked time that was not run-queue time, if threads queued for `queued` seconds altogether.
     pub fn blocked_share(&self, queued: f64) -> f64 {
-        let hidden = (queued - self.queued).clamp(0.0, self.unsplit);
-        if hidden > 0.0 { 1.0 - hidden / self.unsplit } else { 1.0 }
+        let hidden = (queued - self.queued).clamp(0.0, self.without_wakeup);
+        if hidden > 0.0 { 1.0 - hidden / self.without_wakeup } else { 1.0 }
     }
 
     /// Seconds blocked by a lock that another thread holds.

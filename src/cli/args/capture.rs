@@ -11,38 +11,38 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Capture")]
 pub struct CaptureArgs {
-    /// Stop after this long: 5, 5s, 500ms, 2m [default: until the target ends or Ctrl-C]
+    /// Stop after this time: 5, 5s, 500ms, 2m [default: until the target ends or Ctrl-C]
     #[arg(short = 'd', long, value_name = "TIME", value_parser = values::seconds)]
     pub duration: Option<Nanos>,
-    /// Samples per second of running time and CPU, or `max` [default: 997]
+    /// Sample at this rate: samples per second and running CPU, or `max` [default: 997]
     #[arg(short = 'F', long, value_name = "HZ", value_parser = values::frequency, conflicts_with = "count")]
     pub freq: Option<FrequencyArg>,
-    /// One sample every PERIOD events, in place of a frequency
+    /// Sample every PERIOD events instead of at a frequency
     #[arg(short = 'c', long, value_name = "PERIOD", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
-    /// Events to sample, as perf writes them: cycles:u, r01c2, cpu/event=0x3c/, sched:sched_switch, {a,b}
-    /// [default: cycles where the CPU counts them, else cpu-clock, which shows kernel code with
-    /// interrupts off where they come back on]
+    /// Sample these events, in perf's syntax: cycles:u, r01c2, cpu/event=0x3c/, sched:sched_switch, {a,b}
+    /// [default: cycles if the CPU counts them, else cpu-clock, which attributes kernel code with
+    /// interrupts off to where they are enabled again]
     #[arg(short = 'e', long, value_name = "EVENTS")]
     pub event: Vec<String>,
-    /// How call stacks are taken: auto, fp, dwarf or dwarf,BYTES, lbr, none.
-    /// `auto` gives whole stacks without asking how the program was built
+    /// Unwind call stacks by: auto, fp, dwarf or dwarf,BYTES, lbr, none.
+    /// `auto` gives complete stacks however the program was built
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = values::call_graph)]
     pub call_graph: CallGraph,
-    /// Take call stacks; on by default, accepted for those used to perf
+    /// Record call stacks; the default, accepted for compatibility with perf
     #[arg(short = 'g')]
     pub call_graph_default: bool,
-    /// Record as well where threads wait, and for what
+    /// Also record where threads wait, and for what
     #[arg(long)]
     pub off_cpu: bool,
-    /// What counts operations, for costs of one of them:
+    /// Count the program's operations, for costs per operation:
     ///   regex:'requests: ([0-9]+)'
-    ///     a total in what the command prints; only
-    ///     the last one need be right
+    ///     a total in the command's output; only
+    ///     the last match counts
     ///   regex-sum:'done ([0-9]+)'
-    ///     numbers in it, added up
+    ///     numbers in the output, added up
     ///   regex-rate:'([0-9.]+) requests/s'
-    ///     rates in it, each since the one before
+    ///     rates in the output, each since the last
     ///   uprobe:/usr/bin/app:handle_request
     ///     calls of a function, counted by the kernel
     ///   tracepoint:syscalls:sys_enter_sendto
@@ -54,25 +54,25 @@ pub struct CaptureArgs {
     ///   page:app
     ///     counted by the program with ironlaw.h
     ///   rate:5000
-    ///     so many per second, as you know
+    ///     a known rate per second
     #[arg(long, value_name = "SPEC", value_parser = values::ops, verbatim_doc_comment)]
     pub ops: Option<OpsSpec>,
     /// Which hardware metrics.
     #[command(flatten)]
     pub hardware: HardwareArgs,
-    /// Record as well what others use: CPU time and storage traffic of every other process and control group
+    /// Also record the CPU time and storage traffic of every other process and control group
     #[arg(long)]
     pub neighbours: bool,
-    /// Time short walks through memory of ironlaw's own, which tell of shared caches and memory; at most 0.5% of one CPU
+    /// Measure contention of shared caches and memory by short timed memory walks; at most 0.5% of one CPU
     #[arg(long)]
     pub probe: bool,
     /// Fetch missing debug information by build-id with debuginfod-find, over the network
     #[arg(long)]
     pub debuginfod: bool,
-    /// Length of one window of counters: 1s, or milliseconds without a unit; 10ms or more
+    /// Read counters every TIME: 1s, or milliseconds without a unit; at least 10ms
     #[arg(short = 'I', long, value_name = "TIME", default_value = "1s", value_parser = values::milliseconds)]
     pub interval: Nanos,
-    /// Wait this long before the first sample: 2s, or milliseconds without a unit
+    /// Wait before the first sample: 2s, or milliseconds without a unit [default: 0]
     #[arg(short = 'D', long, value_name = "TIME", default_value = "0", value_parser = values::milliseconds, hide_default_value = true)]
     pub delay: Nanos,
 }
@@ -125,17 +125,17 @@ pub struct RecordArgs {
     /// How.
     #[command(flatten)]
     pub capture: CaptureArgs,
-    /// Directory to write [default: named after the target and the time]
+    /// Write to this directory [default: named after the target and the time]
     #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Replace a recording of that name
     #[arg(short = 'f', long, help_heading = "Output")]
     pub force: bool,
-    /// Hold it against this baseline (see `ironlaw baseline`): it is kept in the recording, and who else uses the machine
-    /// is recorded
+    /// Compare with this baseline (see `ironlaw baseline`), store it in the recording, and record the other processes of
+    /// the machine
     #[arg(long, value_name = "NAME.baseline", help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
-    /// Use a baseline that does not fit any more
+    /// Accept a baseline that no longer fits
     #[arg(long, requires = "baseline", help_heading = "Baseline")]
     pub stale_ok: bool,
 }
@@ -144,25 +144,25 @@ pub struct RecordArgs {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Target (exactly one)")]
 pub struct TargetArgs {
-    /// Processes: all their threads, alive now or born later
+    /// Profile these processes with all their threads, including later ones
     #[arg(short = 'p', long, value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Vec<u32>,
-    /// Take the processes that the -p processes have forked, and will fork, too
+    /// Include the processes that the -p processes have forked or will fork
     #[arg(long)]
     pub children: bool,
-    /// Single threads
+    /// Profile single threads
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub tid: Vec<u32>,
-    /// A control group: a path, a systemd unit (web.service) or a container id
+    /// Profile a control group: a path, a systemd unit (web.service) or a container id
     #[arg(short = 'G', long, value_name = "CGROUP")]
     pub cgroup: Option<String>,
-    /// Everything that runs on this machine
+    /// Profile the whole machine
     #[arg(short = 'a', long)]
     pub all_cpus: bool,
-    /// Everything that runs on these CPUs, e.g. 0-3,8
+    /// Profile everything on these CPUs, e.g. 0-3,8
     #[arg(short = 'C', long, value_name = "CPUS", value_parser = super::values::cpu_list)]
     pub cpu: Option<CpuList>,
-    /// A command to start, profiled from its first instruction, its children included
+    /// Start and profile this command from its first instruction, children included
     #[arg(value_name = "CMD", trailing_var_arg = true)]
     pub command: Vec<String>,
 }

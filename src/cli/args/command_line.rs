@@ -7,7 +7,7 @@ use super::{
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const AFTER_HELP: &str = "\
-Without a command it opens the terminal session and lets you choose what to look at.
+Without a command, open the terminal session and choose a target or recording.
 
 Examples:
   ironlaw demo                      see what it does, on a built-in program
@@ -15,7 +15,7 @@ Examples:
   ironlaw record -p 1234 -d 10      profile a process for 10 seconds
   ironlaw record -- ./app --fast    profile a command from its first instruction
   ironlaw sweep -L threads 1-8 -- ./bench --threads={threads}
-                                    how it scales, and what stops it
+                                    how it scales, and what limits it
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
@@ -27,8 +27,8 @@ Examples:
   ironlaw baseline build usual.ironlaw -o app.baseline
                                     how it usually behaves
   ironlaw watch -p 1234 --baseline app.baseline
-                                    tell when it is slower than usual, and why
-  ironlaw doctor                    what works on this machine; what would fix
+                                    report when it is slower than usual, and why
+  ironlaw doctor                    what works on this machine, and how to fix
                                     the rest
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken or
@@ -49,7 +49,7 @@ pub struct Cli {
     /// Flags that mean the same in every command.
     #[command(flatten)]
     pub global: GlobalArgs,
-    /// What to do; the terminal session if nothing is said.
+    /// The command; the terminal session by default.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -73,7 +73,7 @@ impl Cli {
 /// Flags that mean the same in every command.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GlobalArgs {
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub quiet: bool,
     /// Colour the output: always, never, or auto: on a terminal, unless NO_COLOR is set
@@ -111,23 +111,23 @@ pub enum Command {
     View(ViewArgs),
     /// Profile a program and write a recording
     Record(RecordArgs),
-    /// Run a program at several widths: how it scales, and what stops it
+    /// Run a program at several widths: how it scales, and what limits it
     Sweep(SweepArgs),
-    /// Say what a recording shows: metrics, functions, threads, waits
+    /// Print a report on a recording: metrics, functions, threads, waits
     Report(ReportArgs),
     /// Compare recordings or sweeps: what changed, by how much, in which code
     Diff(DiffArgs),
-    /// Learn how a program usually behaves, to notice when it does not
+    /// Learn how a program usually behaves, to detect deviations
     Baseline(BaselineArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
-    /// Make a recording of what perf recorded, or of folded stacks
+    /// Convert perf.data or folded stacks to a recording
     Import(ImportArgs),
     /// Write a recording in the format of another tool
     Export(ExportArgs),
-    /// Say what works on this machine, what does not, and what would fix it
+    /// Check what can be profiled on this machine, and how to fix the rest
     Doctor(DoctorArgs),
-    /// List what this machine's hardware counters give, and why the rest is missing
+    /// List the hardware metrics of this machine, and why others are missing
     Metrics(MetricsArgs),
     /// Profile a built-in program with a planted hot spot
     Demo(DemoArgs),

@@ -19,7 +19,7 @@ Examples:
 fn formats_and_examples() -> String {
     let rows = FORMATS.iter().map(|format| format!("  {:<10}  {}\n", format.name, format.about));
     let every = ExportFormat::names("and", |format| format.every_event);
-    let note = format!("Without --event, {every} hold every event, the others the first.");
+    let note = format!("Without --event, {every} contain every event, the others the first.");
     format!("Formats:\n{}{note}\n\n{EXAMPLES}", rows.collect::<String>())
 }
 
@@ -34,12 +34,12 @@ fn format_parser() -> impl TypedValueParser<Value = &'static ExportFormat> {
 pub struct ExportArgs {
     /// The format of the file [default: by the ending of FILE]
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", value_parser = format_parser(),
-        help = format!("{} [default: by the ending of FILE]", ExportFormat::names("or", |_| true)))]
+        help = format!("Write {} [default: by the extension of FILE]", ExportFormat::names("or", |_| true)))]
     pub format: Option<&'static ExportFormat>,
-    /// File to write; its ending .gz compresses it [default: the standard output, also as `-`]
+    /// Write to this file, compressed if it ends in .gz [default: the standard output, also as `-`]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Waits in place of samples: where threads did not run
+    /// Export off-CPU time instead of samples
     #[arg(long, conflicts_with = "event")]
     pub off_cpu: bool,
     /// What part of it.

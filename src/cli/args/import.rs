@@ -23,7 +23,7 @@ Examples:
 
 Functions are named where this machine has the recorded build of a program, by
 build-id; kernel functions only by the kernel that was recorded. What the file
-lacks, or what of it is damaged, is told here and kept in the recording.";
+lacks or holds in damaged form is printed and noted in the recording.";
 
 /// `ironlaw import`.
 #[derive(Debug, Clone, Args)]
@@ -32,16 +32,16 @@ pub struct ImportArgs {
     /// perf.data or folded stacks; `-` for the standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// What FILE is: perf or folded [default: told by its content]
+    /// Read FILE as perf or folded [default: by its content]
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", help_heading = "Input")]
     pub format: Option<ImportFormat>,
-    /// Directory with the recorded machine's files below their paths
+    /// Look for the recorded machine's files below this directory
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     pub symfs: Option<PathBuf>,
-    /// The recorded machine's /proc/kallsyms, from the same boot
+    /// Name kernel functions by this copy of the machine's /proc/kallsyms, from the same boot
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub kallsyms: Option<PathBuf>,
-    /// Directory to write [default: FILE with .ironlaw, in this directory]
+    /// Write to this directory [default: FILE with .ironlaw, in this directory]
     #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Replace a recording of that name

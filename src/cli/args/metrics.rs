@@ -8,10 +8,10 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Capture")]
 pub struct HardwareArgs {
-    /// Hardware metrics to count: names and sets, e.g. cache,tlb,mlp, or default, all, none; `ironlaw metrics` lists them
+    /// Count these hardware metrics: names and sets, e.g. cache,tlb,mlp, or default, all, none (see `ironlaw metrics`)
     #[arg(short = 'M', long, value_name = "LIST")]
     pub metrics: Option<String>,
-    /// A table of events of your own, in TOML; its entries win over the built-in ones
+    /// Add a table of events in TOML; its entries override the built-in ones
     #[arg(long, value_name = "FILE")]
     pub pmu_table: Option<PathBuf>,
 }
@@ -27,9 +27,9 @@ pub enum MetricsFormat {
 
 const AFTER_HELP: &str = "\
 Examples:
-  ironlaw metrics                     what is counted here, and why the rest is not
+  ironlaw metrics                     what is counted here, and why others are not
   ironlaw metrics cache,tlb           a selection, as for record -M
-  ironlaw metrics --uarch intel-spr   on a CPU that is not here
+  ironlaw metrics --uarch intel-spr   on another CPU
 
 Whether a virtual machine's PMU really counts shows only when it is tried:
 `ironlaw doctor` does.";
@@ -41,16 +41,16 @@ pub struct MetricsArgs {
     /// Metrics and sets to plan for [default: those that record counts]
     #[arg(value_name = "LIST", default_value = "default", hide_default_value = true)]
     pub list: String,
-    /// Plan for all metrics, and list every event that is known here
+    /// Plan for all metrics, and list every known event
     #[arg(long)]
     pub all: bool,
-    /// Show another microarchitecture than this machine's
+    /// Plan for this microarchitecture instead of this machine's
     #[arg(long, value_name = "ID")]
     pub uarch: Option<String>,
-    /// A table of events of your own, in TOML; its entries win over the built-in ones
+    /// Add a table of events in TOML; its entries override the built-in ones
     #[arg(long, value_name = "FILE")]
     pub pmu_table: Option<PathBuf>,
-    /// Form of the list: text or json
+    /// Write the list as text or json
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: MetricsFormat,
     /// Look below this directory for proc and sys

@@ -56,16 +56,16 @@ pub struct SelectionArgs {
     /// The recording [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC", help_heading = "Arguments")]
     pub recording: Option<PathBuf>,
-    /// Only samples of this event, as the recording names it
+    /// Select samples of this event, by its name in the recording
     #[arg(long, value_name = "EVENT")]
     pub event: Option<String>,
-    /// Only these threads, by name or id (repeatable)
+    /// Select these threads, by name or id (repeatable)
     #[arg(long, value_name = "NAME|TID", value_parser = values::thread_filter)]
     pub thread: Vec<ThreadFilter>,
-    /// Only this time since the start: 1s-10s, 1s+9s, 5s-
+    /// Select this time since the start: 1s-10s, 1s+9s, 5s-
     #[arg(long, value_name = "FROM-TO", value_parser = values::time_range, allow_hyphen_values = true)]
     pub time_range: Option<TimeRange>,
-    /// Count an inlined function's samples for the function it was inlined into
+    /// Attribute samples of inlined functions to their callers
     #[arg(long)]
     pub no_inline: bool,
 }
@@ -82,25 +82,25 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = REPORT_EXAMPLES, next_help_heading = "Output")]
 pub struct ReportArgs {
-    /// Form of the report: text, json, csv or md
+    /// Write the report as text, json, csv or md
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: ReportFormat,
-    /// What one row stands for: function, module, thread or process
+    /// Group rows by function, module, thread or process
     #[arg(long, hide_possible_values = true, value_name = "WHAT", default_value = "function")]
     pub by: ByArg,
-    /// Order of the rows: self, total, samples or name
+    /// Sort the rows by self, total, samples or name
     #[arg(long, hide_possible_values = true, value_name = "KEY", default_value = "self")]
     pub sort: SortArg,
-    /// Rows to show; 0 shows all
+    /// Show at most N rows; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
-    /// Write to a file in place of the standard output
+    /// Write to a file instead of the standard output
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What part of it.
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Hold it against this baseline in place of the one within it
+    /// Compare with this baseline instead of the one in the recording
     #[arg(long, value_name = "NAME", help_heading = "Selection")]
     pub baseline: Option<PathBuf>,
 }
@@ -125,25 +125,25 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = FLAMEGRAPH_EXAMPLES, next_help_heading = "Output")]
 pub struct FlamegraphArgs {
-    /// File to write, `-` for the standard output [default: the recording's name with .svg or .folded]
+    /// Write to this file, `-` for the standard output [default: the recording's name with .svg or .folded]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// svg, a picture; or folded, text for other tools [default: by the ending of FILE, else svg]
+    /// Write an svg image, or folded stacks as text [default: by the extension of FILE, else svg]
     #[arg(long, hide_possible_values = true, value_name = "FORMAT")]
     pub format: Option<FlameFormat>,
-    /// Title of the picture [default: target and host]
+    /// Set the title [default: target and host]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Hang the stacks from the top, the root above
+    /// Draw an icicle graph: the root at the top
     #[arg(long)]
     pub inverted: bool,
-    /// Leave out frames narrower than this many pixels
+    /// Omit frames narrower than this many pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 0.1, value_parser = values::pixels)]
     pub min_width: f64,
-    /// Colours: `kind` tells kernel, user, JIT and inlined code apart; or a palette of flamegraph.pl such as hot, mem, java
+    /// Colour frames by `kind` (kernel, user, JIT, inlined) or by a palette of flamegraph.pl: hot, mem, java, ...
     #[arg(long, value_name = "NAME", default_value = "kind")]
     pub palette: String,
-    /// Draw the time threads waited in place of the time they ran
+    /// Draw off-CPU time instead of samples
     #[arg(long, conflicts_with = "event")]
     pub off_cpu: bool,
     /// What part of it.

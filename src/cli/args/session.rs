@@ -11,12 +11,12 @@ ironlaw top [OPTIONS] [-p PID | -t TID | -G CGROUP | -a | -C CPUS]
 
 const TOP_EXAMPLES: &str = "\
 Examples:
-  ironlaw top                         choose what to look at
+  ironlaw top                         choose a target in the session
   ironlaw top -p $(pidof redis-server)
   ironlaw top -G web.service --baseline before.ironlaw
   ironlaw top -p 1234 --baseline app.baseline   what is unusual, why, and who
                                       moved with it
-  ironlaw top -o night.ironlaw -a     watch, and record all the while
+  ironlaw top -o night.ironlaw -a     watch and record
   ironlaw top -- ./app --threads 8    start a command and watch it
 
 Press ? in the session for its keys.";
@@ -31,13 +31,13 @@ pub struct TopArgs {
     /// How.
     #[command(flatten)]
     pub capture: CaptureArgs,
-    /// Leave out where threads wait; seeing it costs the target about 2 us a context switch
+    /// Do not record where threads wait, which costs the target about 2 us per context switch
     #[arg(long, conflicts_with = "off_cpu", help_heading = "Capture")]
     pub no_off_cpu: bool,
-    /// Compare with this recording, or hold what happens against this NAME.baseline (see `ironlaw baseline`)
+    /// Compare with this recording or NAME.baseline (see `ironlaw baseline`)
     #[arg(long, value_name = "REC", help_heading = "Session")]
     pub baseline: Option<PathBuf>,
-    /// Record all the while into this directory
+    /// Also record into this directory
     #[arg(short = 'o', long, value_name = "NAME.ironlaw", help_heading = "Session")]
     pub output: Option<PathBuf>,
     /// Replace a recording of that name
@@ -52,10 +52,10 @@ pub struct ViewArgs {
     /// The recording [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC")]
     pub recording: Option<PathBuf>,
-    /// Compare with this recording, or hold it against this NAME.baseline [default: the baseline it holds, if any]
+    /// Compare with this recording or NAME.baseline [default: the baseline in the recording, if any]
     #[arg(long, value_name = "REC")]
     pub baseline: Option<PathBuf>,
-    /// Count an inlined function's samples for the function it was inlined into
+    /// Attribute samples of inlined functions to their callers
     #[arg(long)]
     pub no_inline: bool,
 }

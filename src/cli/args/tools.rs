@@ -18,16 +18,16 @@ pub enum DoctorFormat {
 
 /// `ironlaw doctor`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Exit code 0: profiling works here, perhaps with limits. 1: it does not work at all.")]
+#[command(after_help = "Exit code 0: profiling works here, perhaps with limits. 1: it does not work.")]
 pub struct DoctorArgs {
-    /// Also look at this process: may it be profiled, has it debug information
+    /// Also check this process: permission to profile it, and debug information
     #[arg(short = 'p', long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Option<u32>,
-    /// Measure instead how fast caches and memory are now: latency by level, bandwidth. It takes a few seconds of every
+    /// Measure the current latency of caches and memory and their bandwidth instead; takes a few seconds of every
     /// CPU and some hundred megabytes
     #[arg(long, conflicts_with = "pid")]
     pub health: bool,
-    /// Form of the findings: text or json
+    /// Write the result as text or json
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: DoctorFormat,
 }
@@ -45,19 +45,19 @@ pub enum DemoArg {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "In a terminal it opens the session, elsewhere it prints a report.")]
 pub struct DemoArgs {
-    /// What to show
+    /// What to demonstrate
     #[arg(value_name = "WHAT", default_value = "profile")]
     pub what: DemoArg,
-    /// How long to record without the terminal session; in a sweep, each run
+    /// Record this long without the terminal session; in a sweep, each run
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
     pub seconds: Nanos,
-    /// Worker threads of the built-in program [default: one per CPU, at most 8]
+    /// Run this many worker threads [default: one per CPU, at most 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Record, print the report and end, in place of opening the terminal session
+    /// Record and print the report instead of opening the terminal session
     #[arg(long)]
     pub headless: bool,
-    /// Directory to write the recording to [default: ironlaw-UID/demo.ironlaw in the directory for temporary files]
+    /// Write the recording to this directory [default: ironlaw-UID/demo.ironlaw in the directory for temporary files]
     #[arg(short = 'o', long, value_name = "NAME.ironlaw")]
     pub output: Option<PathBuf>,
 }
@@ -71,10 +71,10 @@ pub struct WorkloadArgs {
     /// List the names with what each plants, and end
     #[arg(long, conflicts_with = "name")]
     pub list: bool,
-    /// Threads it runs
+    /// Number of threads
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
-    /// How long it runs
+    /// Run time
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
     pub seconds: Nanos,
 }
@@ -83,10 +83,10 @@ pub struct WorkloadArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example: ironlaw config > $(ironlaw config --path)")]
 pub struct ConfigArgs {
-    /// Print where the file is read from
+    /// Print the path of the file
     #[arg(long, conflicts_with = "check")]
     pub path: bool,
-    /// Read the file and say whether it is good
+    /// Check the file
     #[arg(long)]
     pub check: bool,
 }
@@ -104,7 +104,7 @@ pub struct CompletionsArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example: ironlaw help operations")]
 pub struct HelpArgs {
-    /// The subject, or a command [default: list the subjects]
+    /// Show the page on this subject or command [default: list the subjects]
     #[arg(value_name = "SUBJECT")]
     pub subject: Option<String>,
 }

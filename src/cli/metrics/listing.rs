@@ -127,7 +127,7 @@ fn remarks(core: &CoreType, here: bool) -> Vec<String> {
         remarks.push("this is not the machine's own CPU: its counters are assumed".to_string());
     } else if !capacity.present {
         let why = if capacity.is_virtual { "this virtual machine was given none" } else { "the kernel shows none" };
-        remarks.push(format!("there is no core PMU: {why}; nothing of this can be counted here"));
+        remarks.push(format!("no core PMU ({why}): none of these metrics can be counted here"));
     } else if capacity.is_virtual {
         remarks.push(
             "in a virtual machine events may be missing or stay at 0: each is tried when it is opened".to_string(),
@@ -138,7 +138,7 @@ fn remarks(core: &CoreType, here: bool) -> Vec<String> {
     }
     if core.uarch.id.starts_with("generic") {
         remarks.push(
-            "no table knows this CPU: only the kernel's generic events, each as what the vendor counts".to_string(),
+            "no event table for this CPU: only the kernel's generic events, as the vendor defines them".to_string(),
         );
     }
     remarks

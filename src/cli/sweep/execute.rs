@@ -40,7 +40,7 @@ pub(super) fn restore(terminal: &Terminal) -> Result<ExitCode> {
     let mut left = 0;
     let journals = Journal::all(&folder)?;
     if journals.is_empty() {
-        terminal.say(&format!("nothing to restore: there is no journal in {}", folder.display()));
+        terminal.say(&format!("nothing to restore: {} contains no journal", folder.display()));
     }
     for (journal, entries) in journals {
         let restored = entries.and_then(|entries| {

@@ -101,7 +101,7 @@ pub(super) fn layouts(sizes: CacheSizes, nodes: &[u32]) -> (Vec<Layout>, Vec<(Me
             let walk = huge(MemoryLevel::Llc, span, lines, VISITS * u64::from(lines), LLC_TIMED);
             layouts.push(Layout { rest: LEFT_ALONE, ..walk });
         }
-        _ => missing.push((MemoryLevel::Llc, "this machine has, or tells of, no cache beyond the second level")),
+        _ => missing.push((MemoryLevel::Llc, "this machine reports no cache beyond the second level")),
     }
     let flushed = |place, node| Layout { flush: true, node, ..huge(place, DRAM_SPAN, DRAM_LINES, 0, 1024) };
     match nodes {

@@ -108,8 +108,8 @@ impl Walker {
         if canaries.iter().any(small) {
             notes.push(Note {
                 topic: "probe-huge-pages".to_string(),
-                text: "some of the canaries did not get huge pages: what they tell includes address translation, and \
-                       that is not told on its own"
+                text: "some of the canaries did not get huge pages: their times include address translation, which is \
+                       not measured separately"
                     .to_string(),
                 fix: Some("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled".to_string()),
             });

@@ -49,19 +49,19 @@ fn perf_events(probe: &Probe) -> Option<Check> {
     Some(match probe.user_clock? {
         Ok(_) => Check::works(PERF_EVENTS, "user code of your own processes can be sampled"),
         Err(EACCES | EPERM) if by_setting => failed("perf_event_open is refused to this user")
-            .why(format!("kernel.perf_event_paranoid is {paranoid}: above 2 only CAP_PERFMON may open events"))
+            .detail(format!("kernel.perf_event_paranoid is {paranoid}: above 2 only CAP_PERFMON may open events"))
             .fix(format!("sudo sysctl kernel.perf_event_paranoid=2, or {GRANT}")),
         Err(EPERM | EACCES | ENOSYS) if probe.privileges.seccomp == Some(2) => failed("perf_event_open is blocked")
-            .why("a seccomp filter is in force, as container runtimes set one; neither paranoid nor a capability explains it")
+            .detail("a seccomp filter is in force, as container runtimes set one; neither paranoid nor a capability explains it")
             .fix(container),
         Err(ENOSYS) => failed("this kernel has no perf_event_open")
-            .why("it was built without performance events, or a sandbox such as gVisor hides them")
+            .detail("it was built without performance events, or a sandbox such as gVisor hides them")
             .fix("Boot a kernel built with CONFIG_PERF_EVENTS=y."),
-        Err(EMFILE) => failed("no file descriptor was left for an event").why("the limit of open files is reached").fix("ulimit -n 65536"),
+        Err(EMFILE) => failed("no file descriptor was left for an event").detail("the limit of open files is reached").fix("ulimit -n 65536"),
         Err(EACCES | EPERM) => failed("perf_event_open is refused to this user")
-            .why("a security module refuses it: neither paranoid nor seccomp explains it")
+            .detail("a security module refuses it: neither paranoid nor seccomp explains it")
             .fix("ausearch -m avc -c ironlaw (SELinux), or journalctl -k -g apparmor"),
-        Err(other) => failed("perf_event_open fails").why(format!("the kernel's error number is {other}")),
+        Err(other) => failed("perf_event_open fails").detail(format!("the kernel's error number is {other}")),
     })
 }
 
@@ -75,7 +75,7 @@ fn kernel_samples(probe: &Probe) -> Option<Check> {
     Some(match probe.kernel_clock? {
         Ok(_) => Check::works(topic, "kernel code can be sampled too"),
         outcome => Check::new(topic, Status::Limited, "only user code can be sampled")
-            .why(if refused(outcome) {
+            .detail(if refused(outcome) {
                 "perf_event_paranoid of 2 or more keeps the kernel's part from users without CAP_PERFMON"
             } else {
                 "the kernel refuses the event"
@@ -90,7 +90,7 @@ fn whole_machine(probe: &Probe) -> Option<Check> {
         Ok(_) => Check::works(topic, "whole CPUs can be sampled (-a, -C, -G)"),
         outcome => {
             Check::new(topic, Status::Limited, "only single processes can be sampled, not CPUs or control groups")
-                .why(if refused(outcome) {
+                .detail(if refused(outcome) {
                     "perf_event_paranoid of 1 or more keeps whole CPUs from users without CAP_PERFMON"
                 } else {
                     "the kernel refuses the event"
@@ -113,22 +113,21 @@ fn hardware_counters(probe: &Probe) -> Option<Check> {
         }
         Ok(count) if count > 0 => Check::works(topic, "cycles count"),
         Ok(_) if probe.virtual_machine => limited("cycles can be opened but stay at zero")
-            .why(format!("the hypervisor shows a PMU that does not count: {without}"))
+            .detail(format!("the hypervisor shows a PMU that does not count: {without}"))
             .fix(ask),
         Ok(_) => limited("cycles can be opened but stay at zero")
-            .why(format!("other users may hold all counters: {without}"))
+            .detail(format!("other users may hold all counters: {without}"))
             .fix("sudo sysctl kernel.nmi_watchdog=0"),
         Err(ENOENT | EOPNOTSUPP) if probe.virtual_machine => {
-            limited("absent").why(format!("this virtual machine has no PMU: {without}")).fix(ask)
+            limited("absent").detail(format!("this virtual machine has no PMU: {without}")).fix(ask)
         }
-        Err(ENOENT | EOPNOTSUPP) if listed => limited("a PMU is listed, but counts no cycles").why(without),
+        Err(ENOENT | EOPNOTSUPP) if listed => limited("a PMU is listed, but counts no cycles").detail(without),
         Err(ENOENT | EOPNOTSUPP) => {
-            limited("absent").why(format!("the kernel has no driver for this CPU's PMU: {without}"))
+            limited("absent").detail(format!("the kernel has no driver for this CPU's PMU: {without}"))
         }
-        Err(EACCES | EPERM) => {
-            Check::new(topic, Status::Unknown, "could not be tried").why("perf_event_open is refused: see perf-events")
-        }
-        Err(other) => limited("cannot be opened").why(format!("the kernel's error number is {other}: {without}")),
+        Err(EACCES | EPERM) => Check::new(topic, Status::Unknown, "could not be tried")
+            .detail("perf_event_open is refused: see perf-events"),
+        Err(other) => limited("cannot be opened").detail(format!("the kernel's error number is {other}: {without}")),
     })
 }
 
@@ -139,8 +138,10 @@ fn hardware_events(probe: &Probe) -> Option<Check> {
         format!("{} of {} count, in {groups} group{}", trial.events, trial.uarch, if groups == 1 { "" } else { "s" });
     Some(match trial.left_out.is_empty() {
         true => Check::works(topic, text),
-        false => Check::new(topic, Status::Limited, text)
-            .why(format!("not counted: {}; `ironlaw metrics` says what that costs", trial.left_out.join("; "))),
+        false => Check::new(topic, Status::Limited, text).detail(format!(
+            "not counted: {}; `ironlaw metrics` lists the metrics that are missing",
+            trial.left_out.join("; ")
+        )),
     })
 }
 
@@ -149,7 +150,7 @@ fn paranoid(probe: &Probe) -> Option<Check> {
     let Some(value) = probe.paranoid else {
         return Some(
             Check::new(topic, Status::Unknown, "not readable")
-                .why("/proc/sys is hidden, or the kernel has no performance events"),
+                .detail("/proc/sys is hidden, or the kernel has no performance events"),
         );
     };
     let allowed = match value {
@@ -165,7 +166,7 @@ fn paranoid(probe: &Probe) -> Option<Check> {
     }
     Some(
         Check::new(topic, Status::Limited, format!("{value}: {allowed}"))
-            .why("this process holds neither CAP_PERFMON nor CAP_SYS_ADMIN, so the setting binds it")
+            .detail("this process holds neither CAP_PERFMON nor CAP_SYS_ADMIN, so the setting binds it")
             .fix("sudo sysctl kernel.perf_event_paranoid=1"),
     )
 }
@@ -184,10 +185,10 @@ fn capabilities(probe: &Probe) -> Option<Check> {
         wanted.into_iter().filter(|&(capability, _)| !probe.privileges.has(capability) && !stands_in(capability));
     let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
     if missing.is_empty() {
-        return Some(Check::works("capabilities", "all that profiling uses are held"));
+        return Some(Check::works("capabilities", "all that profiling needs are present"));
     }
     let check = Check::new("capabilities", Status::Limited, format!("not held: {}", missing.join(", ")))
-        .why("without them only your own processes can be profiled, and kernel names may be hidden");
+        .detail("without them only your own processes can be profiled, and kernel names may be hidden");
     Some(match probe.privileges.no_new_privs {
         true => check
             .fix("Start ironlaw outside this sandbox: no_new_privs is set, so neither sudo nor setcap can add any."),
@@ -202,7 +203,7 @@ fn seccomp(probe: &Probe) -> Option<Check> {
         Some(_) if works => Some(Check::works("seccomp", "a filter is in force, and lets perf_event_open through")),
         Some(_) => Some(
             Check::new("seccomp", Status::Limited, "a filter is in force")
-                .why("it may be what refuses perf_event_open: see perf-events"),
+                .detail("it may refuse perf_event_open: see perf-events"),
         ),
     }
 }
@@ -212,7 +213,7 @@ fn lockdown(probe: &Probe) -> Option<Check> {
     let mode = line.split('[').nth(1)?.split(']').next()?;
     Some(match mode {
         "confidentiality" => Check::new("lockdown", Status::Limited, "confidentiality")
-            .why("the kernel then keeps tracefs, kernel samples and BPF reads even from root")
+            .detail("the kernel then keeps tracefs, kernel samples and BPF reads even from root")
             .fix("Boot with lockdown=integrity, or without Secure Boot."),
         mode => Check::works("lockdown", mode),
     })
@@ -222,7 +223,7 @@ fn apparmor(probe: &Probe) -> Option<Check> {
     let profile = probe.apparmor.as_deref().filter(|profile| !profile.is_empty() && *profile != "unconfined")?;
     Some(
         Check::new("apparmor", Status::Limited, format!("confined by {profile}"))
-            .why("the profile may refuse ptrace-like reads of other processes")
+            .detail("the profile may refuse ptrace-like reads of other processes")
             .fix("docker run --security-opt apparmor=unconfined ..."),
     )
 }
@@ -233,7 +234,7 @@ fn nmi_watchdog(probe: &Probe) -> Option<Check> {
         0 => Check::works("nmi-watchdog", "off: no hardware counter is taken"),
         _ if !counts => Check::works("nmi-watchdog", "on, without a hardware counter to take"),
         _ => Check::new("nmi-watchdog", Status::Limited, "on: it holds one hardware counter")
-            .why("one event fewer fits at once before counters take turns")
+            .detail("one event fewer fits at once before counters take turns")
             .fix("sudo sysctl kernel.nmi_watchdog=0"),
     })
 }
@@ -243,14 +244,14 @@ fn kernel_symbols(probe: &Probe) -> Option<Check> {
     Some(match probe.kernel_symbols {
         KernelSymbols::Readable => Check::works(topic, "readable"),
         KernelSymbols::Hidden => Check::new(topic, Status::Limited, "hidden: every address in /proc/kallsyms is zero")
-            .why(format!(
+            .detail(format!(
                 "kernel.kptr_restrict is {} and perf_event_paranoid {}: kernel frames stay bare addresses",
                 known(probe.kptr_restrict),
                 known(probe.paranoid)
             ))
             .fix("sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run as root"),
         KernelSymbols::Absent => Check::new(topic, Status::Limited, "absent: /proc/kallsyms cannot be read")
-            .why("kernel frames stay bare addresses")
+            .detail("kernel frames stay bare addresses")
             .fix("Boot a kernel built with CONFIG_KALLSYMS=y."),
     })
 }
@@ -266,7 +267,7 @@ fn locked_memory(probe: &Probe) -> Option<Check> {
     }
     Some(
         Check::new("locked-memory", Status::Limited, format!("{kib} KiB per user and CPU for ring buffers"))
-            .why("rings are smaller then: at high rates with stack copies, samples are lost")
+            .detail("rings are smaller then: at high rates with stack copies, samples are lost")
             .fix("sudo sysctl kernel.perf_event_mlock_kb=8192"),
     )
 }
@@ -280,7 +281,7 @@ fn open_files(probe: &Probe) -> Option<Check> {
     }
     Some(
         Check::new("open-files", Status::Limited, text)
-            .why("an unprivileged capture needs one event per thread and CPU: processes with thousands of threads will not fit")
+            .detail("an unprivileged capture needs one event per thread and CPU: processes with thousands of threads will not fit")
             .fix("sudo prlimit --pid $$ --nofile=65536:65536"),
     )
 }
@@ -292,7 +293,7 @@ fn sample_rate(probe: &Probe) -> Option<Check> {
     }
     Some(
         Check::new("sample-rate", Status::Limited, format!("at most {rate} per second and CPU"))
-            .why("the kernel lowers it when it finds samples too dear, and never raises it again by itself")
+            .detail("the kernel lowers it when sampling takes too long, and does not raise it again")
             .fix("sudo sysctl kernel.perf_event_max_sample_rate=100000"),
     )
 }
@@ -304,7 +305,7 @@ fn stack_depth(probe: &Probe) -> Option<Check> {
     }
     Some(
         Check::new("stack-depth", Status::Limited, format!("{depth} frames where the kernel walks the stack"))
-            .why("deeper stacks are cut off")
+            .detail("deeper stacks are cut off")
             .fix("sudo sysctl kernel.perf_event_max_stack=127"),
     )
 }
@@ -313,7 +314,7 @@ fn waits(probe: &Probe) -> Option<Check> {
     let topic = "waits";
     probe.user_clock?.ok()?;
     let source = source(probe);
-    let found = Check::new(topic, Status::Limited, source.text()).why(source.blind_spot());
+    let found = Check::new(topic, Status::Limited, source.text()).detail(source.blind_spot());
     Some(match source {
         WaitSource::Tracepoints => Check::works(topic, source.text()),
         WaitSource::SwitchEvents if probe.tracefs == Tracefs::Absent => found.fix(MOUNT),
@@ -343,15 +344,15 @@ fn tracefs(probe: &Probe) -> Option<Check> {
             Check::works("tracefs", "mounted and readable; sched:sched_switch opens")
         }
         (Tracefs::Readable(_), outcome) => limited("readable, but sched:sched_switch cannot be opened")
-            .why(match outcome {
+            .detail(match outcome {
                 Some(Err(error)) => format!("the kernel's error number is {error}: {without}"),
                 _ => without.to_string(),
             })
             .fix(GRANT),
         (Tracefs::Unreadable, _) => {
-            limited("not readable for this user").why(without).fix(format!("{REMOUNT}, or run as root"))
+            limited("not readable for this user").detail(without).fix(format!("{REMOUNT}, or run as root"))
         }
-        (Tracefs::Absent, _) => limited("not mounted").why(without).fix(MOUNT),
+        (Tracefs::Absent, _) => limited("not mounted").detail(without).fix(MOUNT),
     })
 }
 
@@ -361,7 +362,7 @@ fn uprobes(probe: &Probe) -> Option<Check> {
     }
     Some(
         Check::new("uprobes", Status::Limited, "absent")
-            .why("operations cannot be counted at a function of an unmodified program")
+            .detail("operations cannot be counted at a function of an unmodified program")
             .fix("Boot a kernel built with CONFIG_UPROBE_EVENTS=y."),
     )
 }
@@ -370,11 +371,11 @@ fn bpf(probe: &Probe) -> Option<Check> {
     let allowed = probe.privileges.has(Capability::Bpf) || probe.privileges.has(Capability::SysAdmin);
     Some(match probe.unprivileged_bpf_disabled {
         None => Check::new("bpf", Status::Limited, "absent")
-            .why("samples of one process among many threads are filtered in this process instead of the kernel")
+            .detail("samples of one process among many threads are filtered in this process instead of the kernel")
             .fix("Boot a kernel built with CONFIG_BPF_SYSCALL=y."),
         Some(_) if allowed => Check::works("bpf", "programs may be loaded"),
         Some(_) => Check::new("bpf", Status::Limited, "programs may not be loaded by this user")
-            .why("samples of one process among many threads are filtered in this process instead of the kernel")
+            .detail("samples of one process among many threads are filtered in this process instead of the kernel")
             .fix(GRANT),
     })
 }
@@ -386,7 +387,9 @@ fn ptrace_scope(probe: &Probe) -> Option<Check> {
     }
     Some(
         Check::new("ptrace-scope", Status::Limited, format!("{scope}: attaching needs CAP_SYS_PTRACE"))
-            .why("events on a process that is not your child are then refused even to its owner, and so are its files")
+            .detail(
+                "events on a process that is not your child are then refused even to its owner, and so are its files",
+            )
             .fix("sudo sysctl kernel.yama.ptrace_scope=0"),
     )
 }

@@ -26,22 +26,22 @@ pub struct Check {
     /// What was found, in a sentence fragment.
     pub text: String,
     /// The effect on profiling, or the cause; empty if there is nothing to explain.
-    pub why: String,
+    pub detail: String,
     /// The exact command or setting that fixes it, if there is one.
     pub fix: Option<String>,
 }
 
 impl Check {
     pub(super) fn new(topic: &str, status: Status, text: impl Into<String>) -> Check {
-        Check { topic: topic.to_string(), status, text: text.into(), why: String::new(), fix: None }
+        Check { topic: topic.to_string(), status, text: text.into(), detail: String::new(), fix: None }
     }
 
     pub(super) fn works(topic: &str, text: impl Into<String>) -> Check {
         Check::new(topic, Status::Works, text)
     }
 
-    pub(super) fn why(mut self, why: impl Into<String>) -> Check {
-        self.why = why.into();
+    pub(super) fn detail(mut self, detail: impl Into<String>) -> Check {
+        self.detail = detail.into();
         self
     }
 

@@ -106,7 +106,7 @@ pub(super) fn check(module: &ModuleFacts) -> Check {
     let unwind = if module.unwind { "" } else { "; no .eh_frame, so stacks through it may break" };
     if let Some(error) = &module.error {
         return Check::new(&topic, Status::Unknown, "could not be read")
-            .why(error.clone())
+            .detail(error.clone())
             .fix("Run as root, or as the owner of the process.");
     }
     if module.debug_info || module.debug_file.is_some() {
@@ -120,11 +120,11 @@ pub(super) fn check(module: &ModuleFacts) -> Check {
         Some(id) => format!("Install its -dbgsym or -debuginfo package, or rebuild with -g. (build-id {id})"),
         None => "Rebuild with -g -Wl,--build-id.".to_string(),
     };
-    let (text, why) = match module.symbols {
+    let (text, detail) = match module.symbols {
         true => ("function names only", "it has a symbol table but no debug information: no lines, no inlined calls"),
         false => ("exported names only", "it is stripped: functions it does not export are called by where they start"),
     };
-    Check::new(&topic, Status::Limited, format!("{text}{unwind}")).why(why).fix(fetch)
+    Check::new(&topic, Status::Limited, format!("{text}{unwind}")).detail(detail).fix(fetch)
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
         let error = module_facts("/x", file.path(), Path::new("/")).unwrap_err();
         let judged = check(&unreadable("/x".to_string(), &error));
         assert_eq!(judged.status, Status::Unknown);
-        assert!(judged.why.contains(&file.path().display().to_string()), "{}", judged.why);
+        assert!(judged.detail.contains(&file.path().display().to_string()), "{}", judged.detail);
     }
 
     #[test]

@@ -41,7 +41,7 @@ mod tests {
         for probe in [Probe::default(), refused] {
             let checks = examine(&probe);
             for check in &checks {
-                assert!(check.status == Status::Works || !check.why.is_empty(), "{check:?}");
+                assert!(check.status == Status::Works || !check.detail.is_empty(), "{check:?}");
             }
             let mut topics: Vec<_> = checks.iter().map(|check| &check.topic).collect();
             topics.sort();
@@ -115,7 +115,7 @@ mod tests {
         for (left_out, expected) in [(&[][..], Status::Works), (&["LLC-MISS is refused"][..], Status::Limited)] {
             let probe = Probe { hardware: Some(trial(left_out)), ..Probe::default() };
             let check = examine(&probe).into_iter().find(|check| check.topic == "hardware-events");
-            let told = check.map(|check| (check.status, left_out.iter().all(|left| check.why.contains(left))));
+            let told = check.map(|check| (check.status, left_out.iter().all(|left| check.detail.contains(left))));
             assert_eq!(told, Some((expected, true)));
         }
         assert_eq!(status_of(&Probe::default(), "hardware-events"), None);

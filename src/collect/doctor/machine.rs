@@ -10,8 +10,8 @@ type Rule = fn(&Probe) -> Option<Check>;
 /// In display order.
 pub(super) const RULES: &[Rule] = &[cgroups, pressure, schedstat, delay_accounting, resctrl, numa, smt, frequency];
 
-fn limited(topic: &str, text: &str, why: &str) -> Check {
-    Check::new(topic, Status::Limited, text).why(why)
+fn limited(topic: &str, text: &str, detail: &str) -> Check {
+    Check::new(topic, Status::Limited, text).detail(detail)
 }
 
 fn cgroups(probe: &Probe) -> Option<Check> {
@@ -19,8 +19,7 @@ fn cgroups(probe: &Probe) -> Option<Check> {
     let v1 = probe.cgroups.v1("perf_event");
     Some(match (v2, v1) {
         (Some(v2), _) => {
-            let hybrid =
-                if probe.cgroups.v1("cpu").is_some() { ", with CPU limits in version 1 beside it" } else { "" };
+            let hybrid = if probe.cgroups.v1("cpu").is_some() { ", CPU limits in version 1" } else { "" };
             Check::works("cgroups", format!("version 2 at {}{hybrid}", v2.mount.display()))
         }
         (None, Some(v1)) => Check::works("cgroups", format!("version 1, perf_event at {}", v1.mount.display())),
@@ -69,7 +68,7 @@ fn resctrl(probe: &Probe) -> Option<Check> {
         Resctrl::Absent => limited(
             "resctrl",
             "absent",
-            "this CPU, virtual machine or kernel cannot tell cache and memory bandwidth per group",
+            "this CPU, virtual machine or kernel does not measure cache and memory bandwidth per group",
         ),
     })
 }
@@ -93,16 +92,14 @@ fn smt(probe: &Probe) -> Option<Check> {
 fn frequency(probe: &Probe) -> Option<Check> {
     Some(match probe.governor.as_deref() {
         Some("performance") => Check::works("frequency", "governor performance"),
-        Some(governor) => limited(
-            "frequency",
-            &format!("governor {governor}"),
-            "the clock may change between runs that are to be compared",
-        )
-        .fix("sudo cpupower frequency-set -g performance"),
+        Some(governor) => {
+            limited("frequency", &format!("governor {governor}"), "the clock may change between compared runs")
+                .fix("sudo cpupower frequency-set -g performance")
+        }
         None => limited(
             "frequency",
             "not controlled by this kernel",
-            "a virtual machine or firmware sets it: it may change unseen",
+            "a virtual machine or firmware sets it: changes are not reported",
         ),
     })
 }

@@ -96,19 +96,20 @@ fn doubts(health: &Health, virtual_machine: bool) -> Vec<String> {
     for cache in &health.caches {
         if cache.step.is_some_and(|step| step < STEP) {
             doubts.push(format!(
-                "level {} is said to hold {} KiB, but the walks show no step there: it is smaller, larger or shared with \
-                 others than this machine says",
+                "level {} is reported as {} KiB, but the walks show no step there: it is smaller, larger or shared with \
+                 others than reported",
                 cache.level,
                 cache.bytes >> 10
             ));
         }
     }
     if health.caches.is_empty() {
-        doubts.push("this machine says nothing about its caches: the curve is all there is".to_string());
+        doubts.push("this machine reports no cache sizes: only the curve is shown".to_string());
     }
     if virtual_machine {
         doubts.push(
-            "this is a virtual machine: others on its host share caches and memory, unseen from here".to_string(),
+            "this is a virtual machine: other guests of its host share caches and memory and cannot be seen here"
+                .to_string(),
         );
     }
     doubts.push(
@@ -135,7 +136,7 @@ mod tests {
         let steps: Vec<_> = health.caches.iter().map(|cache| cache.step.map(|step| (step * 100.0).round())).collect();
         assert_eq!(steps, [Some(400.0), Some(102.0), None]);
         let doubts = doubts(&health, false);
-        assert!(doubts[0].starts_with("level 2 is said to hold 512 KiB"), "{doubts:?}");
+        assert!(doubts[0].starts_with("level 2 is reported as 512 KiB"), "{doubts:?}");
         assert_eq!(doubts.iter().filter(|doubt| doubt.starts_with("level")).count(), 1);
     }
 }

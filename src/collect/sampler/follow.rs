@@ -17,7 +17,7 @@ pub enum FollowedTasks {
         /// Whether forked processes join.
         children: bool,
     },
-    /// Single threads.
+    /// Profile single threads.
     Threads(FxHashSet<u32>),
 }
 

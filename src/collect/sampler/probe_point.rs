@@ -123,9 +123,9 @@ fn only<'a>(found: Vec<Function<'a>>, wanted: &str) -> Result<Option<Function<'a
 fn absent(functions: &[Function<'_>], wanted: &str, stripped: bool) -> Error {
     let near = near(names(functions), wanted, MOST_LISTED);
     let why = match (functions.is_empty(), stripped) {
-        (true, _) => "it is stripped and names none",
-        (false, true) => "it is stripped: only functions that other files may call have names",
-        (false, false) => "there is none, or the compiler has inlined every call",
+        (true, _) => "the file is stripped and has no symbols",
+        (false, true) => "the file is stripped: only exported functions have names",
+        (false, false) => "the file does not contain it, or the compiler inlined every call",
     };
     Error::new(ErrorKind::NotFound, format!("no function {wanted}: {why}")).hint(match near.is_empty() {
         true if stripped => "Install its debug symbols, or count calls of a library's function.".to_string(),

@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut String, view: &BaselineComparisonView) {
         out.push_str("\n| alarm from | to | cause | worst | suspect |\n|---:|---:|---|---:|---|\n");
         for row in &view.assessment.alarms {
             let time = |at: Nanos| number::seconds(at.seconds()).joined();
-            let to = if row.on { "on".to_string() } else { time(row.window.to) };
+            let to = if row.active { "on".to_string() } else { time(row.window.to) };
             let who = row.suspect.as_deref().map_or(String::new(), code);
             let cause = row.cause.label();
             out.push_str(&format!("| {} | {to} | {cause} | x{:.2} | {who} |\n", time(row.window.from), row.worst));

@@ -32,7 +32,7 @@ pub fn report(report: &Report) -> Vec<u8> {
 
 fn head(out: &mut String, report: &Report) {
     let samples = &report.samples;
-    let stacks = match (samples.whole_share, samples.truncated_share, samples.broken_share) {
+    let stacks = match (samples.complete_share, samples.truncated_share, samples.broken_share) {
         (Some(whole), Some(truncated), Some(broken)) => format!(
             "{} whole, {} truncated, {} broken",
             number::percent(whole).joined(),

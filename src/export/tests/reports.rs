@@ -146,6 +146,6 @@ fn a_known_zero_is_shown_and_an_unknown_value_is_not() {
             assert!(value.get("value").is_none_or(Value::is_null), "{case}: {metric} was not measured: {value}");
         }
         assert_eq!(json["samples"]["count"], 0, "{case}: no samples is a number");
-        assert!(json["samples"]["whole_share"].is_null(), "{case}: a share of nothing is unknown");
+        assert!(json["samples"]["complete_share"].is_null(), "{case}: a share of nothing is unknown");
     }
 }

@@ -122,7 +122,7 @@ fn alarms(page: &mut Page, view: &BaselineComparisonView) {
 
 fn alarm(row: &Alarm) -> String {
     let time = |at: Nanos| number::seconds(at.seconds()).joined();
-    let to = if row.on { "on".to_string() } else { time(row.window.to) };
+    let to = if row.active { "on".to_string() } else { time(row.window.to) };
     let who = row.suspect.as_ref().map_or(String::new(), |name| format!(", {}", visible(name)));
     format!("  {} - {to}: {} (x{:.2}){who}", time(row.window.from), row.cause.label(), row.worst)
 }

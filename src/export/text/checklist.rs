@@ -39,7 +39,7 @@ pub struct Item<'a> {
     /// The result of the check.
     pub text: &'a str,
     /// What it means; may be empty.
-    pub why: &'a str,
+    pub detail: &'a str,
     /// The command or setting that fixes it.
     pub fix: Option<&'a str>,
 }
@@ -69,8 +69,8 @@ fn write(page: &mut Page, item: &Item<'_>) {
     }
     let alert = (item.mark == Mark::Bad).then_some(Ink::Alert);
     page.paragraph(&lead, &visible(item.text), alert);
-    if item.mark != Mark::Good && !item.why.is_empty() {
-        page.paragraph(&below, &visible(item.why), Some(Ink::Quiet));
+    if item.mark != Mark::Good && !item.detail.is_empty() {
+        page.paragraph(&below, &visible(item.detail), Some(Ink::Quiet));
     }
     if let Some(fix) = item.fix {
         // Commands are not wrapped, so that they can be copied.
@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn a_lack_says_why_and_how_to_mend_it_and_what_works_is_one_line() {
         let items = [
-            Item { mark: Mark::Good, topic: "perf-events", text: "opened", why: "not shown", fix: None },
-            Item { mark: Mark::Bad, topic: "pmu", text: "no \x1b[31mcycles", why: "virtual", fix: Some("x=1") },
+            Item { mark: Mark::Good, topic: "perf-events", text: "opened", detail: "not shown", fix: None },
+            Item { mark: Mark::Bad, topic: "pmu", text: "no \x1b[31mcycles", detail: "virtual", fix: Some("x=1") },
         ];
         let text = String::from_utf8(checklist("verdict", &items, Style::default())).unwrap_or_default();
         let expected = "verdict\n\n  ok  perf-events          opened\n  NO  pmu                  no ␛[31mcycles\n";

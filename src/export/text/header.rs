@@ -121,7 +121,7 @@ fn covered(report: &Report) -> Option<String> {
 
 fn stacks(report: &Report) -> String {
     let samples = &report.samples;
-    match (samples.whole_share, samples.truncated_share, samples.broken_share) {
+    match (samples.complete_share, samples.truncated_share, samples.broken_share) {
         (Some(whole), Some(truncated), Some(broken)) => format!(
             "{} whole, {} truncated, {} broken (call graph {})",
             number::percent(whole).joined(),

@@ -26,7 +26,7 @@ pub fn health(health: &Health, style: Style) -> Vec<u8> {
 }
 
 fn caches(page: &mut Page, health: &Health) {
-    page.heading("Caches", "as told; step: a load in twice the size over one in half");
+    page.heading("Caches", "as reported; step: load latency at twice the size over half the size");
     page.captions("  level      size  CPUs    step");
     for cache in &health.caches {
         let step = cache.step.map_or("-".to_string(), |step| format!("x{step:.1}"));

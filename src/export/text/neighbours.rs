@@ -12,9 +12,9 @@ use crate::view::report::{NeighbourView, NeighboursView};
 const LEAD: usize = 35;
 
 pub(super) fn write(page: &mut Page, view: &NeighboursView) {
-    page.heading("Neighbours", "who else used the machine; a group holds what its processes used");
+    page.heading("Neighbours", "other users of the machine; a group includes its processes");
     if view.rows.is_empty() {
-        page.captions("  nobody else ran, as far as could be read");
+        page.captions("  no other process used the CPU, as far as /proc could be read");
         return;
     }
     page.captions("  CPU time   CPUs   storage      pid  name");
@@ -44,7 +44,7 @@ fn who(row: &NeighbourView) -> String {
     let mut text = match row.kind {
         NeighbourKind::Cgroup => format!("group {}", row.name),
         NeighbourKind::Resctrl => format!("resctrl {}", row.name),
-        NeighbourKind::Rest => "all that came and went between readings".to_string(),
+        NeighbourKind::Rest => "all that started and ended between readings".to_string(),
         NeighbourKind::Process => row.name.clone(),
     };
     if let Some(group) = row.cgroup.as_deref().filter(|group| *group != "/") {

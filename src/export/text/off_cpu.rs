@@ -27,9 +27,12 @@ pub(super) fn write(page: &mut Page, view: &OffCpuView) {
         let count = number::count(queue.count);
         page.line(&row("woken, waiting for a CPU", &time(queue.total_s), &count, &mean, &time(queue.max_s)));
     }
-    if view.unsplit > 0 {
-        let spans =
-            if view.unsplit == 1 { "1 span".to_string() } else { format!("{} spans", number::count(view.unsplit)) };
+    if view.without_wakeup > 0 {
+        let spans = if view.without_wakeup == 1 {
+            "1 span".to_string()
+        } else {
+            format!("{} spans", number::count(view.without_wakeup))
+        };
         let text = format!("the wake-up of {spans} was not seen: time in the queue is part of the lines above there");
         page.paragraph("  ", &text, Some(Ink::Quiet));
     }

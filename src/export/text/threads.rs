@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     report.threads.iter().for_each(|thread| page.line(&thread_line(thread)));
     page.left_out(report.threads_left_out, "threads", "");
     if report.threads.iter().any(|thread| thread.cpu_time.value().is_none()) {
-        page.captions("  -  the thread came and went between two readings, or was not read");
+        page.captions("  -  the thread started and ended between two readings, or was not read");
     }
 }
 

@@ -300,31 +300,25 @@ impl ImportProblems {
             notes.push(note("no-samples", "the file holds no samples".into()));
         }
         if self.short > 0 {
-            notes.push(note("import-gap", format!("{} records were too short for what they say they are", self.short)));
+            notes.push(note("import-gap", format!("{} records are shorter than their type requires", self.short)));
         }
         if self.timeless > 0 {
             notes.push(note(
                 "no-times",
-                format!(
-                    "{} sample says when it was taken: such samples have the time of the one before",
-                    share(self.timeless)
-                ),
+                format!("{} sample has a time: such samples get the time of the sample before", share(self.timeless)),
             ));
         }
         if self.placeless > 0 {
             notes.push(note(
                 "no-cpus",
-                format!(
-                    "{} sample says on which CPU it was taken: such samples are shown on CPU 0",
-                    share(self.placeless)
-                ),
+                format!("{} sample has a CPU: such samples are shown on CPU 0", share(self.placeless)),
             ));
         }
         if self.unknown_ends > 0 {
             notes.push(note(
                 "stack-ends-unknown",
                 format!(
-                    "{} stacks end in code that is not here, so nothing tells whether they are whole: they count as truncated",
+                    "{} stacks end in code that is not on this machine, so whether they are complete is unknown: they count as truncated",
                     self.unknown_ends
                 ),
             ));
@@ -332,7 +326,7 @@ impl ImportProblems {
         if self.branches > 0 {
             notes.push(note(
                 "branches-left-out",
-                "samples carry branches taken, which are no stacks of calls: they are left out".into(),
+                "branch stacks of the samples are left out: they are not call stacks".into(),
             ));
         }
         notes

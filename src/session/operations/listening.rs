@@ -101,7 +101,8 @@ impl Listening {
         if self.command_output.is_open() {
             notes.push(note(
                 "output-cut",
-                "what the command left running can print no more: its output went through ironlaw".to_string(),
+                "processes that the command left running can no longer print: their output went through ironlaw"
+                    .to_string(),
             ));
         }
         let now = self.clock.now();

@@ -159,7 +159,7 @@ impl<'a> PerfData<'a> {
         self.data_at = at;
         if length == 0 && !there.is_empty() {
             // perf writes the length when it ends; a killed one leaves 0.
-            self.gaps.push("perf record did not end properly: the file says nothing of the machine".into());
+            self.gaps.push("perf record did not end properly: the file does not describe the machine".into());
             self.data = there;
             return;
         }

@@ -124,7 +124,7 @@ impl<'a> Stream<'a> {
         let Some((raw, length)) = split(left, self.big) else {
             // A record may continue in the next compressed record.
             if left.len() >= HEAD && split_size(left, self.big).is_none_or(|size| size < HEAD) {
-                self.end("what was packed there is no record");
+                self.end("its compressed data is not a record");
                 self.unpacked.clear();
             }
             return None;
@@ -148,7 +148,7 @@ impl<'a> Stream<'a> {
             let written = output.pos();
             self.unpacked.extend_from_slice(&chunk[..written]);
             if self.unpacked.len() > MOST_UNPACKED {
-                return Err(Error::new(ErrorKind::Corrupt, "it unpacks to more than perf ever packs"));
+                return Err(Error::new(ErrorKind::Corrupt, "it decompresses to more than perf writes at once"));
             }
             if input.pos() >= packed.len() && written < chunk.len() {
                 return Ok(());

@@ -12,7 +12,7 @@ impl SysFs {
     pub fn online_cpus(&self) -> Result<Vec<u32>> {
         let path = "devices/system/cpu/online";
         let text = fs::read_to_string(self.root.join(path)).map_err(Error::from);
-        let place = || format!("cannot tell the online CPUs from {}", self.root.join(path).display());
+        let place = || format!("cannot read the online CPUs from {}", self.root.join(path).display());
         let cpus = text.and_then(|text| parse_cpu_list(&text)).context(place)?;
         if cpus.is_empty() {
             return Err(Error::new(ErrorKind::Corrupt, "the list is empty").context(place()));

@@ -94,7 +94,7 @@ impl App {
             Action::StepForwardMuch => i64::MAX,
             Action::Per => return Some(self.next_per()),
             Action::PickTarget => return Some(self.say("a comparison has nothing to choose from", false)),
-            Action::Record => return Some(self.say("what is compared is on disk already", false)),
+            Action::Record => return Some(self.say("the compared recordings are already on disk", false)),
             Action::Export => {
                 return Some(self.say("pictures: ironlaw diff BASE NEW --flamegraph d.svg, --format html", false));
             }
@@ -124,7 +124,7 @@ impl App {
                 self.per = Some(per);
                 self.request()
             }
-            _ => self.say("there are no samples on both sides to divide by anything else", false),
+            _ => self.say("no event was sampled on both sides: only this unit is available", false),
         }
     }
 

@@ -52,7 +52,7 @@ impl App {
 
     fn draw_picker(&self, areas: Areas, buf: &mut Buffer) {
         let x = put_line(buf, areas.head, areas.head.x + 1, "ironlaw", self.theme.accent) + 2;
-        put_line(buf, areas.head, x, "choose what to look at", self.theme.dim);
+        put_line(buf, areas.head, x, "choose a target", self.theme.dim);
         self.picker.draw(&self.theme, &self.glyphs, areas.whole_body(), buf);
     }
 
@@ -197,7 +197,7 @@ impl App {
         let notes = self.head.as_ref().map_or(&[][..], |head| head.notes.as_slice());
         let mut lines = vec![vec![("What to know before trusting the numbers".to_string(), self.theme.heading)]];
         if notes.is_empty() {
-            lines.push(vec![("  nothing: all went as it should".to_string(), self.theme.dim)]);
+            lines.push(vec![("  no problems".to_string(), self.theme.dim)]);
         }
         for note in notes {
             lines.push(vec![(format!("  {}", visible(&note.text)), self.theme.text)]);

@@ -103,7 +103,7 @@ impl Picker {
     fn draw_command_help(&self, theme: &Theme, parts: Parts, buf: &mut Buffer) {
         let text = "Type a program and its arguments: make -j8. Quotes work as in a shell; pipes, redirections and \
              variables take one: sh -c 'a | b'. The command is profiled from its first instruction, with the processes \
-             it starts; where what it prints went is said at the end.";
+             it starts; its output is reported at the end.";
         let lines = wrap(text, usize::from(parts.rows.width.saturating_sub(2)).min(100));
         for (line, y) in lines.iter().zip(parts.rows.top()..parts.rows.bottom()) {
             put_line(buf, Rect { y, height: 1, ..parts.rows }, parts.rows.x + 1, line, theme.dim);

@@ -29,7 +29,7 @@ pub struct WindowCounts {
     /// All windows.
     pub all: usize,
     /// Windows compared with the baseline.
-    pub judged: usize,
+    pub compared: usize,
     /// Judged windows with a quantity outside its band.
     pub unusual: usize,
     /// Judged windows within an alarm.
@@ -55,7 +55,7 @@ impl WindowCounts {
             |states: &[WindowState]| assessment.timeline.iter().filter(|result| states.contains(&result.state)).count();
         WindowCounts {
             all: assessment.timeline.len(),
-            judged: count(&[WindowState::Usual, WindowState::Unusual, WindowState::Alarm]),
+            compared: count(&[WindowState::Usual, WindowState::Unusual, WindowState::Alarm]),
             unusual: count(&[WindowState::Unusual, WindowState::Alarm]),
             in_alarm: count(&[WindowState::Alarm]),
             unknown_load: count(&[WindowState::UnknownLoad]),
@@ -82,8 +82,11 @@ fn with_alarm(assessment: &Assessment, last: &Alarm) -> Vec<String> {
     let count = assessment.alarms.len();
     let of = if count == 1 { String::new() } else { format!(", the last of {count} times") };
     let from = number::seconds(last.window.from.seconds()).joined();
-    let to =
-        if last.on { "on".to_string() } else { format!("to {}", number::seconds(last.window.to.seconds()).joined()) };
+    let to = if last.active {
+        "on".to_string()
+    } else {
+        format!("to {}", number::seconds(last.window.to.seconds()).joined())
+    };
     // Without an explanation, the quantities are the current ones, not those of the alarm.
     let numbers = if assessment.diagnosis.location.is_some() { worst(assessment) } else { String::new() };
     let mut all = vec![format!("Slower than usual from {from} {to}{of}{numbers}.")];
@@ -134,7 +137,7 @@ fn suspect_sentence(suspect: &Suspect) -> String {
 }
 
 fn without_alarm(assessment: &Assessment, windows: &WindowCounts) -> String {
-    let WindowCounts { all, judged, unusual, unknown_load, idle, .. } = *windows;
+    let WindowCounts { all, compared, unusual, unknown_load, idle, .. } = *windows;
     let was = |count: usize| if count == 1 { "was" } else { "were" };
     let rest = match (unknown_load, idle) {
         (0, 0) => String::new(),
@@ -149,11 +152,11 @@ fn without_alarm(assessment: &Assessment, windows: &WindowCounts) -> String {
     };
     match assessment.diagnosis.state {
         WindowState::Waiting => "Nothing to judge: the recording contains no complete window.".to_string(),
-        _ if judged == 0 => format!("Not judged: none of {all} windows can be compared with the baseline{rest}."),
-        _ if unusual == 0 => format!("As usual in {judged} of {all} windows{rest}."),
+        _ if compared == 0 => format!("Not compared: none of {all} windows can be compared with the baseline{rest}."),
+        _ if unusual == 0 => format!("As usual in {compared} of {all} windows{rest}."),
         _ => format!(
-            "As usual: of {all} windows {judged} {} judged, {unusual} of them unusual, but not for long enough{rest}.",
-            was(judged)
+            "As usual: of {all} windows {compared} {} compared, {unusual} of them unusual, but not for long enough{rest}.",
+            was(compared)
         ),
     }
 }

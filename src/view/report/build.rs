@@ -196,7 +196,7 @@ fn samples(summary: &Summary, ranking: &Ranking) -> SamplesView {
         losses: summary.losses.clone(),
         throttled: summary.throttled,
         off_cpu_lost: summary.off_cpu_lost,
-        whole_share: summary.stack_share(summary.whole),
+        complete_share: summary.stack_share(summary.whole),
         truncated_share: summary.stack_share(summary.truncated),
         broken_share: summary.stack_share(summary.broken),
         coverage: summary.coverage.map(|coverage| coverage.share).into(),

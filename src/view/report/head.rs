@@ -42,7 +42,7 @@ pub struct SamplesView {
     /// Off-CPU spans that could not be closed.
     pub off_cpu_lost: u64,
     /// Share of stacks that reached the start of the program or thread; `None` if no stacks were taken.
-    pub whole_share: Option<f64>,
+    pub complete_share: Option<f64>,
     /// Share of stacks whose copied bytes ended too early.
     pub truncated_share: Option<f64>,
     /// Share of stacks that could not be unwound further.

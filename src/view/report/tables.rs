@@ -169,7 +169,7 @@ pub struct OffCpuView {
     /// Run-queue time after a wake-up.
     pub queued_after_wake: QueueView,
     /// Spans whose wake-up was not seen: their blocked time includes any run-queue time.
-    pub unsplit: u64,
+    pub without_wakeup: u64,
     /// How much of the blocked time was recorded with its cause.
     pub coverage: WaitCoverageView,
     /// The call paths that were blocked longest.
@@ -291,7 +291,7 @@ impl OffCpuView {
                 total_s: totals.queued_after_wake.seconds(),
                 max_s: totals.longest_queue.seconds(),
             },
-            unsplit: totals.unsplit,
+            without_wakeup: totals.without_wakeup,
             coverage: WaitCoverageView::of(source, &totals.coverage),
             paths: waited.clone().take(limit).map(path).collect(),
             paths_left_out: waited.count().saturating_sub(limit),

@@ -132,6 +132,6 @@ fn other(cpi: &QuantityDeviation, share: Option<f64>) -> Evidence {
         cause: Cause::CpiOther,
         share,
         confidence: Confidence::Low,
-        text: format!("{}: nothing that was counted says why.", comparison(cpi)),
+        text: format!("{}: no counted event explains it.", comparison(cpi)),
     }
 }

@@ -25,7 +25,7 @@ fn a_growth_that_matters_raises_an_alarm_at_its_third_window_and_its_end_clears_
     let cleared: Vec<usize> = (0..session.results.len()).filter(|at| session.results[*at].cleared).collect();
     assert_eq!((raised, cleared), (vec![22], vec![34]));
     let alarm = &session.said().alarms[0];
-    assert_eq!((alarm.window, alarm.on), (Window { from: ms(20_000), to: ms(30_000) }, false));
+    assert_eq!((alarm.window, alarm.active), (Window { from: ms(20_000), to: ms(30_000) }, false));
     assert_eq!(alarm.raised_after_windows, 3);
     assert!((alarm.worst - 1.3).abs() < 0.03, "{alarm:?}");
     assert_eq!(
@@ -42,12 +42,12 @@ fn a_slight_growth_must_last_before_it_is_believed_and_an_alarm_does_not_come_an
     assert!(matches!(raised[..], [at] if at > 22), "{raised:?}");
     assert_eq!(session.said().alarms[0].window.from, ms(20_000), "all of it speaks");
     session.run(20, &[(PRIMARY, 1.055)]);
-    assert_eq!((session.said().alarms.len(), session.said().alarms[0].on), (1, true));
+    assert_eq!((session.said().alarms.len(), session.said().alarms[0].active), (1, true));
     // A machine that is back to usual is still noisy.
     for at in 0..8 {
         session.window(&[(PRIMARY, if at % 4 == 1 { 1.08 } else { 1.0 })]);
     }
-    assert!(!session.said().alarms[0].on);
+    assert!(!session.said().alarms[0].active);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn an_alarm_outlasts_a_usual_window_and_ends_where_nothing_can_be_judged_for_lon
     assert_eq!((session.said().alarms.len(), session.said().diagnosis.state), (1, WindowState::Alarm));
     session.run(22, &[(RATE, 9.0)]);
     let said = session.said();
-    assert_eq!((said.alarms[0].on, said.diagnosis.state), (false, WindowState::UnknownLoad));
+    assert_eq!((said.alarms[0].active, said.diagnosis.state), (false, WindowState::UnknownLoad));
     assert_eq!(said.alarms[0].window.to, ms(31_000), "its last unusual window ended it");
     assert!(said.diagnosis.evidence.is_empty() && !session.assessor.final_assessment().diagnosis.evidence.is_empty());
 }
@@ -162,7 +162,7 @@ fn a_program_that_gets_nothing_done_is_not_idle_and_not_over_its_trouble() {
     let mut session = Session::new();
     session.run(20, &[]).run(6, &[(PRIMARY, 1.4)]).run(30, &[(RATE, 0.0)]);
     let said = session.said();
-    assert_eq!((said.alarms[0].on, session.states(55)[0]), (true, WindowState::Alarm));
+    assert_eq!((said.alarms[0].active, session.states(55)[0]), (true, WindowState::Alarm));
     assert!(said.diagnosis.unknown[0].starts_with("No operation was completed"), "{:?}", said.diagnosis.unknown);
 }
 

@@ -59,7 +59,7 @@ fn what_cannot_grow_when_load_falls_is_judged_below_every_known_load() {
         session.run(20, &[]).run(6, &[&FEWER[..], &[(other, value)]].concat());
         assert_eq!(session.verdict().0, cause);
         session.run(8, &FEWER);
-        assert!(!session.said().alarms[0].on, "{other}");
+        assert!(!session.said().alarms[0].active, "{other}");
     }
 }
 

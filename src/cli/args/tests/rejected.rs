@@ -138,12 +138,8 @@ fn a_wrong_source_of_operations_is_named_with_the_form_it_should_have() {
             &["names no metric", "#requests_total"],
         ),
         ("a port of 0", "record --ops http://localhost:0/m#n -p 1", &["1 to 65535"]),
-        ("a password", "record --ops http://me:pw@localhost/m#n -p 1", &["host and path"]),
-        (
-            "a label that does not end",
-            "record --ops 'http://localhost/m#n{a=\"b' -p 1",
-            &["no metric that can be read"],
-        ),
+        ("a password", "record --ops http://me:pw@localhost/m#n -p 1", &["host or path"]),
+        ("a label that does not end", "record --ops 'http://localhost/m#n{a=\"b' -p 1", &["names no valid metric"]),
         ("the same in a watch", "watch --baseline b --ops rate:x -p 1", &["--ops <SPEC>", "rate above 0"]),
     ]);
 }

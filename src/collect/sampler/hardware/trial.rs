@@ -199,10 +199,7 @@ impl<B: EventCounter> Trial<'_, B> {
                 Err(errno) => {
                     let event = events.pop()?;
                     let alone = !events.is_empty() && self.counter.count(std::slice::from_ref(&event)).is_ok();
-                    self.leave(
-                        &event,
-                        if alone { "does not fit beside the others of its group".into() } else { refusal(errno) },
-                    );
+                    self.leave(&event, if alone { "does not fit into its group".into() } else { refusal(errno) });
                 }
             }
         }
@@ -230,7 +227,7 @@ impl<B: EventCounter> Trial<'_, B> {
             let stuck = silent && counts_for_certain(&event.role);
             if stuck {
                 self.stuck = true;
-                self.leave(event, "stays at zero, whatever runs");
+                self.leave(event, "stays at zero under every load");
             } else if silent {
                 self.silent.push(event.role.clone());
             }
@@ -365,7 +362,7 @@ pub(super) mod tests {
     fn a_group_too_large_gives_up_what_does_not_fit() {
         let tried = tried(plan(CACHE), &mut Fake { counters: 2, ..fake() });
         assert_eq!(kept(&tried), [vec!["cycles", "instructions"], vec!["instructions", "l1d-miss"]]);
-        assert_eq!(told(&tried), ["LLC-MISS does not fit beside the others of its group"]);
+        assert_eq!(told(&tried), ["LLC-MISS does not fit into its group"]);
     }
 
     #[test]
@@ -394,7 +391,7 @@ pub(super) mod tests {
         let tried = tried(plan(groups), &mut Fake { stuck: vec!["l1d-miss", "remote-dram"], ..fake() });
         assert_eq!(kept(&tried), [vec!["cycles"], vec!["instructions", "l2-miss"]]);
         let doubted = "REMOTE-DRAM stays at zero, as others here that must count";
-        assert_eq!(told(&tried), ["L1D-MISS stays at zero, whatever runs", doubted]);
+        assert_eq!(told(&tried), ["L1D-MISS stays at zero under every load", doubted]);
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn what_needs_a_time_or_a_recording_says_so() {
     for (name, said) in [
         ("Space", "sides in place of a time"),
         ("m", "sides in place of a time"),
-        ("w", "on disk already"),
+        ("w", "already on disk"),
         ("P", "nothing to choose from"),
         ("e", "--flamegraph"),
         ("o", "was not recorded"),

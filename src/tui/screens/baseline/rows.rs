@@ -189,7 +189,7 @@ fn alarms(view: &BaselineComparisonView) -> impl Iterator<Item = (usize, &Alarm)
 
 fn alarm_rows(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -> Vec<Row> {
     let row = |(at, alarm): (usize, &Alarm)| {
-        let (mark, style) = if alarm.on { ("! ", cx.theme.bad) } else { ("  ", cx.theme.text) };
+        let (mark, style) = if alarm.active { ("! ", cx.theme.bad) } else { ("  ", cx.theme.text) };
         let mut rows = paragraph(mark, &words::alarm(alarm), style, None, room);
         rows.iter_mut().take(1).for_each(|row| row.key = Some(Key::Alarm(at)));
         rows

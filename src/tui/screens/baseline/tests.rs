@@ -54,11 +54,11 @@ fn result(at: u64) -> WindowResult {
 
 /// A target that waits for a CPU that a batch job occupies.
 fn assessment() -> Assessment {
-    let alarm = |from: u64, to: u64, on| Alarm {
+    let alarm = |from: u64, to: u64, active| Alarm {
         window: Window { from: Nanos(from * 1_000_000_000), to: Nanos(to * 1_000_000_000) },
         raised: Nanos((from + 3) * 1_000_000_000),
         raised_after_windows: 3,
-        on,
+        active,
         cause: Cause::RunQueue,
         confidence: Confidence::High,
         worst: 1.43,

@@ -43,9 +43,9 @@ pub(super) fn without(cx: &PanelContext<'_>, columns: u16) -> Vec<Line<'static>>
 
 /// An alarm in one line.
 pub(super) fn alarm(alarm: &Alarm) -> String {
-    let Alarm { window, on, cause, confidence, worst, suspect, .. } = alarm;
+    let Alarm { window, active, cause, confidence, worst, suspect, .. } = alarm;
     let length = seconds(window.span().seconds()).joined();
-    let until = if *on { format!("on for {length}") } else { format!("lasted {length}") };
+    let until = if *active { format!("on for {length}") } else { format!("lasted {length}") };
     let suspect = suspect.as_deref().map_or(String::new(), |name| format!("; with {name}"));
     let worst =
         if *worst > 0.0 { format!(", at worst {} times the usual", three_digits(*worst)) } else { String::new() };

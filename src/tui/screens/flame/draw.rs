@@ -25,7 +25,7 @@ pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut B
     if state.tree.total == 0 {
         let text = match (state.seen, cx.axis) {
             (false, _) => "waiting for the first window",
-            (true, Axis::OffCpu) => "nobody waited in this time",
+            (true, Axis::OffCpu) => "no thread waited in this time",
             (true, Axis::Event(_)) => "no samples in this time: the target did not run",
         };
         put_line(buf, area, area.x + 1, text, cx.theme.dim);

@@ -58,9 +58,9 @@ impl Panel for State {
                 Some(vec![PanelRequest::Detail(name, String::new())])
             }
             Action::AgainstBaseline => Some(self.against_baseline(cx)),
-            Action::Who if self.against_baseline => {
-                Some(vec![PanelRequest::Say("a baseline knows no threads: its difference has no groups".to_string())])
-            }
+            Action::Who if self.against_baseline => Some(vec![PanelRequest::Say(
+                "a baseline contains no threads: its difference has no groups".to_string(),
+            )]),
             Action::Who => {
                 self.by = self.by.next();
                 self.zoom_into(None);

@@ -75,7 +75,7 @@ fn functions(view: &Overview, cx: &PanelContext<'_>, area: Rect, page: &mut Page
 /// Why there are no functions: an idle target and an unsampled one differ.
 fn nothing_ran(view: &Overview, cx: &PanelContext<'_>) -> Vec<String> {
     if view.samples > 0 {
-        return vec!["no sample has a function of its own".to_string()];
+        return vec!["no sample could be assigned to a function".to_string()];
     }
     let span = (cx.head.to - cx.head.from).seconds();
     let cpu = view.factor(MetricId::CpuUtilisation).and_then(|busy| busy.value.value().copied());

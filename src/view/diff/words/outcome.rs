@@ -19,9 +19,11 @@ pub fn gate(row: &GateRow) -> String {
         (GateStatus::Holds, Some(Exceeds::Zero)) => format!("holds: {value}: beyond chance, within the limit"),
         (GateStatus::Holds, _) => format!("holds: {value}"),
         (GateStatus::WithinChance, Some(Exceeds::Zero)) => {
-            format!("not broken: {value}: beyond chance, but not shown to be beyond the limit; repeats would tell")
+            format!(
+                "not broken: {value}: beyond chance, but not shown to be beyond the limit; more repeats can decide it"
+            )
         }
-        (GateStatus::WithinChance, _) => format!("not broken: {value}: it may be chance; repeats would tell"),
+        (GateStatus::WithinChance, _) => format!("not broken: {value}: it may be chance; more repeats can decide it"),
         (GateStatus::Broken, _) => format!("broken: {value}: the whole interval is beyond the limit"),
         (GateStatus::Undecided, _) => {
             let why = row.missing.unwrap_or("missing");
