@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_letter_that_perf_knows_is_refused_with_its_reason() {
         for (letter, reason) in [
-            ('S', "sampled by itself"),
+            ('S', "every event of a group separately"),
             ('D', "not pinned"),
             ('W', "refused, not split"),
             ('e', "shared with other users"),

@@ -101,7 +101,7 @@ fn causes_come_by_their_time_and_equal_ones_in_the_order_of_the_report() {
         ],
         "all of a preemption is time in the queue"
     );
-    assert_eq!((found.wakes, found.unsplit), (0, 0), "a wake-up without a queue is none that waited");
+    assert_eq!((found.wakes, found.without_wakeup), (0, 0), "a wake-up without a queue is none that waited");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_cause_is_doubtful_where_much_was_blocked_without_a_stack_of_its_own() {
     profile.off_cpu[2].estimated = true;
     let found = totals(&profile, &Selection::default());
     assert_eq!((found.coverage.unseen(), found.coverage.estimated()), (ms(40), ms(50)), "a preemption needs no cause");
-    assert_eq!(found.unsplit, 1, "the wait without a wake-up");
+    assert_eq!(found.without_wakeup, 1, "the wait without a wake-up");
 }
 
 #[test]

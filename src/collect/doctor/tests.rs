@@ -16,12 +16,12 @@ use std::path::PathBuf;
 type Row = (&'static str, Probe, &'static str, Status, &'static str, &'static str, &'static str);
 
 fn check(rows: &[Row]) {
-    for (name, probe, topic, status, text, why, fix) in rows {
+    for (name, probe, topic, status, text, detail, fix) in rows {
         let checks = examine(probe);
         let found: Vec<&Check> = checks.iter().filter(|check| check.topic == *topic).collect();
         let [check] = found[..] else { panic!("{name}: {} results of {topic}", found.len()) };
         assert_eq!(check.status, *status, "{name}: {check:?}");
-        assert!(check.text.contains(text) && check.why.contains(why), "{name}: {check:?}");
+        assert!(check.text.contains(text) && check.detail.contains(detail), "{name}: {check:?}");
         assert!(check.fix.as_deref().unwrap_or_default().contains(fix), "{name}: {check:?}");
         assert_eq!(check.fix.is_some(), !fix.is_empty(), "{name}: {check:?}");
     }
@@ -253,7 +253,7 @@ fn limits_are_judged_by_what_profiling_takes() {
         ("unlimited files", files(None, None), "open-files", Works, "unlimited (raised to unlimited", "", ""),
         ("few files", files(Some(1024), Some(4096)), "open-files", Limited, "4096", "will not fit", "prlimit"),
         ("fast", rate(10_000), "sample-rate", Works, "10000", "", ""),
-        ("throttled", rate(9_999), "sample-rate", Limited, "9999", "never raises it again", "max_sample_rate"),
+        ("throttled", rate(9_999), "sample-rate", Limited, "9999", "does not raise it again", "max_sample_rate"),
         ("deep", depth(127), "stack-depth", Works, "127", "", ""),
         ("flat", depth(126), "stack-depth", Limited, "126", "cut off", "max_stack=127"),
     ]);
@@ -365,7 +365,7 @@ fn the_machine_says_what_stays_unknown_on_it() {
         ("no delays", delays(0), "delay-accounting", Limited, "off", "block I/O", "task_delayacct=1"),
         ("cache groups", resctrl(Resctrl::Mounted), "resctrl", Works, "mounted", "", ""),
         ("not mounted", resctrl(Resctrl::NotMounted), "resctrl", Limited, "not mounted", "unknown", "mount -t resctrl"),
-        ("no cache groups", resctrl(Resctrl::Absent), "resctrl", Limited, "absent", "cannot tell", ""),
+        ("no cache groups", resctrl(Resctrl::Absent), "resctrl", Limited, "absent", "does not measure", ""),
         ("no nodes", nodes(&[]), "numa", Limited, "no nodes", "node 0", ""),
         ("a node", nodes(&[0]), "numa", Works, "one memory node", "", ""),
         ("nodes", nodes(&[0, 2]), "numa", Works, "2 memory nodes", "", ""),
@@ -400,7 +400,7 @@ fn a_machine_that_shows_nothing_is_examined_all_the_same() {
     assert!(probe.event_sources.is_empty() && !probe.schedstat && !probe.pressure);
     let process = examine(&probe).into_iter().filter(|check| check.topic.starts_with("debug-info")).collect::<Vec<_>>();
     let [process] = &process[..] else { panic!("{process:?}") };
-    assert!(process.status != Works && process.why.contains("1/maps"), "{process:?}");
+    assert!(process.status != Works && process.detail.contains("1/maps"), "{process:?}");
 }
 
 #[test]

@@ -35,12 +35,12 @@ fn assessment(states: &[WindowState]) -> Assessment {
     Assessment { diagnosis, alarms: vec![], timeline: states.iter().enumerate().map(result).collect() }
 }
 
-fn alarm(from_s: u64, to_s: u64, on: bool) -> Alarm {
+fn alarm(from_s: u64, to_s: u64, active: bool) -> Alarm {
     Alarm {
         window: Window { from: Nanos(from_s * SECOND), to: Nanos(to_s * SECOND) },
         raised: Nanos((from_s + 3) * SECOND),
         raised_after_windows: 3,
-        on,
+        active,
         cause: Cause::Llc,
         confidence: Confidence::Medium,
         worst: 1.5,
@@ -75,17 +75,20 @@ fn without_an_alarm_one_sentence_counts_the_windows_and_names_those_that_were_no
         (&[Idle, Usual], "As usual in 1 of 2 windows; in 1 the target wanted too little CPU."),
         (
             &[Idle, Idle],
-            "Not judged: none of 2 windows can be compared with the baseline; in 2 the target wanted too little CPU.",
+            "Not compared: none of 2 windows can be compared with the baseline; in 2 the target wanted too little CPU.",
         ),
         (
             &[Idle, UnknownLoad],
-            "Not judged: none of 2 windows can be compared with the baseline; 1 was at a load that the baseline does \
+            "Not compared: none of 2 windows can be compared with the baseline; 1 was at a load that the baseline does \
              not know, in 1 the target wanted too little CPU.",
         ),
-        (&[Usual, Unusual, Usual], "As usual: of 3 windows 3 were judged, 1 of them unusual, but not for long enough."),
+        (
+            &[Usual, Unusual, Usual],
+            "As usual: of 3 windows 3 were compared, 1 of them unusual, but not for long enough.",
+        ),
         (
             &[Unusual, Idle],
-            "As usual: of 2 windows 1 was judged, 1 of them unusual, but not for long enough; in 1 the target wanted \
+            "As usual: of 2 windows 1 was compared, 1 of them unusual, but not for long enough; in 1 the target wanted \
              too little CPU.",
         ),
     ] {
@@ -98,7 +101,7 @@ fn without_an_alarm_one_sentence_counts_the_windows_and_names_those_that_were_no
 fn windows_are_counted_by_state_and_those_of_an_alarm_are_unusual_too() {
     use WindowState::{Alarm, Idle, UnknownLoad, Unusual, Usual};
     let counts = WindowCounts::of(&assessment(&[Usual, Unusual, Alarm, Alarm, UnknownLoad, Idle, Idle]));
-    let expected = WindowCounts { all: 7, judged: 4, unusual: 3, in_alarm: 2, unknown_load: 1, idle: 2 };
+    let expected = WindowCounts { all: 7, compared: 4, unusual: 3, in_alarm: 2, unknown_load: 1, idle: 2 };
     assert_eq!(counts, expected);
 }
 
