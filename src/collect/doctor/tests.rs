@@ -373,7 +373,7 @@ fn the_machine_says_what_stays_unknown_on_it() {
         ("one a core", Probe { smt: Some(false), ..none() }, "smt", Works, "off or absent", "", ""),
         ("a steady clock", governor("performance"), "frequency", Works, "performance", "", ""),
         ("a changing one", governor("powersave"), "frequency", Limited, "powersave", "compared", "cpupower"),
-        ("an unseen one", none(), "frequency", Limited, "not controlled", "unseen", ""),
+        ("an unseen one", none(), "frequency", Limited, "not controlled", "not reported", ""),
     ]);
     for topic in ["delay-accounting", "resctrl", "smt"] {
         assert!(silent(topic, &none()), "{topic}");
