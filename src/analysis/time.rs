@@ -31,6 +31,7 @@ impl TimeRange {
     /// # Errors
     /// `Usage` if it is none of these, or ends before it begins.
     pub fn parse(text: &str) -> Result<TimeRange> {
+        let span = |part: &str| span(part).ok_or_else(|| wrong(text, &format!("'{part}' is not a time")));
         let moment = |part: &str| if part.is_empty() { Ok(None) } else { span(part).map(Some) };
         let range = if let Some((from, length)) = text.split_once('+') {
             let from = span(from)?;
@@ -38,10 +39,10 @@ impl TimeRange {
         } else if let Some((from, to)) = text.split_once('-') {
             TimeRange { from: moment(from)?.unwrap_or_default(), to: moment(to)? }
         } else {
-            return Err(wrong(text));
+            return Err(wrong(text, "it has no end and no length"));
         };
         if range.to.is_some_and(|to| to <= range.from) {
-            return Err(Error::new(ErrorKind::Usage, format!("time range '{text}' ends before it begins")));
+            return Err(wrong(text, "it ends before it begins"));
         }
         Ok(range)
     }
@@ -87,12 +88,12 @@ impl Window {
     }
 }
 
-fn wrong(text: &str) -> Error {
-    Error::new(ErrorKind::Usage, format!("invalid time range '{text}'"))
+fn wrong(text: &str, why: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("invalid time range '{text}': {why}"))
         .hint("Write FROM-TO or FROM+LENGTH, e.g. 1s-10s, 1s+9s or 1.5s-.")
 }
 
-fn span(text: &str) -> Result<Nanos> {
+fn span(text: &str) -> Option<Nanos> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let unit_ns = match unit.trim() {
@@ -102,12 +103,10 @@ fn span(text: &str) -> Result<Nanos> {
         "" | "s" => 1e9,
         "m" | "min" => 60e9,
         "h" => 3600e9,
-        _ => return Err(wrong(text)),
+        _ => return None,
     };
-    match number.parse::<f64>() {
-        Ok(number) if number * unit_ns <= LONGEST_NS => Ok(Nanos((number * unit_ns).round() as u64)),
-        _ => Err(wrong(text)),
-    }
+    let nanos = number.parse::<f64>().ok()? * unit_ns;
+    (nanos <= LONGEST_NS).then(|| Nanos(nanos.round() as u64))
 }
 
 #[cfg(test)]
