@@ -35,6 +35,7 @@ mod metrics;
 mod neighbours;
 mod operations;
 mod properties;
+mod refusals;
 mod report;
 mod shutdown;
 mod sweep;

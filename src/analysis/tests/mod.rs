@@ -7,3 +7,4 @@ mod invariance;
 mod recordings;
 mod tasks;
 mod waits;
+mod windows;
