@@ -183,6 +183,28 @@ fn no_file_breaks_a_wall() {
     assert!(breaches.is_empty(), "{} breaches:\n{}", breaches.len(), breaches.join("\n"));
 }
 
+/// The longest `mod.rs`: it holds the map of its folder, the work lies in files with a name.
+const MAX_MAP_LINES: usize = 150;
+
+#[test]
+fn no_map_of_a_folder_holds_the_work() {
+    fn maps(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                maps(&path, found);
+            } else if path.ends_with("mod.rs") {
+                found.push(path);
+            }
+        }
+    }
+    let (root, mut found) = (Path::new(env!("CARGO_MANIFEST_DIR")), Vec::new());
+    ["src", "tests"].iter().for_each(|folder| maps(&root.join(folder), &mut found));
+    assert!(found.len() > 50, "only {} were found", found.len());
+    let lines = |path: &std::path::PathBuf| std::fs::read_to_string(path).unwrap().lines().count();
+    let long: Vec<_> = found.iter().filter(|path| lines(path) > MAX_MAP_LINES).collect();
+    assert!(long.is_empty(), "over {MAX_MAP_LINES} lines: {long:?}");
+}
+
 /// In every folder, files and folders that lie side by side depend on each other in one direction.
 #[test]
 fn no_files_of_a_room_form_a_circle() {

@@ -1,16 +1,16 @@
 //! `ironlaw diff`: compares recordings or sweeps, draws the difference, and fails a merge gate.
 
+mod sides;
 mod source;
 mod watch;
 
-use super::args::{DiffArgs, DiffFormat, GlobalArgs, LoadArg, NormalizeArg};
+use super::args::{DiffArgs, DiffFormat, GlobalArgs};
 use super::out::{self, Terminal};
-use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, mismatches};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{diff, diff_flamegraph, html};
 use crate::view::diff::{ComparisonView, DiffView, GateRow, GateStatus, words};
 use crate::view::diff_flamegraph::CostAxis;
-use source::Source;
+use sides::Sides;
 use std::path::Path;
 
 /// Compares, then prints or shows, draws, and fails if a gate is violated.
@@ -46,75 +46,6 @@ fn check(args: &DiffArgs) -> Result<()> {
             .hint("Add one, e.g. --expect 'cpi down'."));
     }
     Ok(())
-}
-
-/// All sides of a comparison, read and comparable.
-struct Sides {
-    base: Side,
-    others: Vec<Side>,
-}
-
-impl Sides {
-    fn read(args: &DiffArgs) -> Result<Sides> {
-        let all = std::iter::once(&args.base).chain(&args.new).map(|text| Source::of(text));
-        let sources: Vec<Source> = all.collect::<Result<_>>()?;
-        let width = source::width(&sources, args.width)?;
-        let mut others = sources.iter().map(|source| source.side(width, args)).collect::<Result<Vec<_>>>()?;
-        let base = others.remove(0);
-        refuse(&base, &others, args.force)?;
-        Ok(Sides { base, others })
-    }
-
-    fn compare(&self, args: &DiffArgs) -> DiffView {
-        let settings = settings(args, &self.base, &self.others);
-        DiffView::of(&self.base, &self.others, &settings, &args.fail_if, args.allow_missing)
-    }
-}
-
-/// Rejects sides whose numbers are not comparable.
-fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
-    let incomparable = |new: &Side| {
-        let all = mismatches(base, new).into_iter().filter(|mismatch| mismatch.severity == Severity::Incomparable);
-        all.map(|mismatch| words::mismatch(&mismatch)).collect::<Vec<_>>().join("; ")
-    };
-    for new in others {
-        let incomparable = incomparable(new);
-        if !incomparable.is_empty() && !force {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!("cannot compare {} with {}: {incomparable}", base.label, new.label),
-            )
-            .hint("Record both under the same conditions, or compare them anyway with --force."));
-        }
-    }
-    Ok(())
-}
-
-fn settings(args: &DiffArgs, base: &Side, others: &[Side]) -> Settings {
-    let counted = |side: &Side| side.runs.iter().all(|run| run.run.totals.ops.value().is_some());
-    let per = match args.normalize {
-        NormalizeArg::Auto if counted(base) && others.iter().all(counted) => Per::Op,
-        NormalizeArg::Auto | NormalizeArg::Cpu => Per::Cpu,
-        NormalizeArg::Op => Per::Op,
-        NormalizeArg::Share => Per::Share,
-        NormalizeArg::None => Per::None,
-    };
-    let load = match args.load {
-        LoadArg::Auto => LoadBy::Auto,
-        LoadArg::Ops => LoadBy::Operations,
-        LoadArg::Cores => LoadBy::Cores,
-        LoadArg::None => LoadBy::Off,
-    };
-    Settings {
-        confidence: args.confidence,
-        margin: args.same_within,
-        noise: args.run_noise,
-        load,
-        per,
-        seed: args.seed,
-        comparisons: others.len(),
-        expect: args.expect.clone(),
-    }
 }
 
 fn draw(file: &Path, view: &DiffView, terminal: &Terminal) -> Result<()> {

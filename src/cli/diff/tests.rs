@@ -1,9 +1,11 @@
 //! What `ironlaw diff` takes from its command line before it reads a recording.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use super::sides::{refuse, settings};
 use super::source::{Source, width};
 use super::*;
 use crate::analysis::diff::testing::side;
+use crate::analysis::diff::{LoadBy, Per, Side};
 use crate::cli::args::{Cli, Command};
 use crate::model::{Measure, Why};
 use clap::Parser;

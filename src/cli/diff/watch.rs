@@ -1,7 +1,8 @@
 //! A comparison in a terminal session: computed while the session opens, and divided differently on request.
 
-use super::{DiffArgs, Sides, settings};
+use super::sides::{Sides, settings};
 use crate::analysis::diff::Per;
+use crate::cli::args::DiffArgs;
 use crate::cli::out::Terminal;
 use crate::cli::snapshot_host::{self, Notifier, SnapshotSource};
 use crate::error::Result;

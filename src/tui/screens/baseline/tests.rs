@@ -9,6 +9,8 @@ use crate::analysis::baseline::{KeyChange, LoadAxis};
 use crate::analysis::diff::{PRIMARY, Quantity};
 use crate::analysis::finding::Confidence;
 use crate::model::{MetricId, NeighbourKind};
+use crate::tui::keys::Action;
+use crate::tui::panel::{Panel, PanelRequest};
 use crate::tui::settings::Settings;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::ThemeName;
@@ -17,7 +19,9 @@ use crate::units::Nanos;
 use crate::view::Axis;
 use crate::view::baseline::BaselineSummary;
 use crate::view::query::TaskFilter;
+use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
 
 fn moved(id: MetricId, now: f64, expected: f64, spread: f64) -> QuantityDeviation {
     let quantity = Quantity::of(id);

@@ -1,14 +1,18 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 use super::*;
-use crate::model::{Quality, Section, Unit, Why};
+use crate::model::{Measure, Quality, Section, Unit, Why};
 use crate::tui::keys::Action as A;
+use crate::tui::panel::{Panel, PanelContext};
 use crate::tui::testing::{head, text};
 use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::units::Nanos;
 use crate::view::Axis;
 use crate::view::query::TaskFilter;
+use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 fn metric(name: &'static str, section: Section, unit: Unit, value: Measure<f64>) -> MetricLine {
     let history = (1..=20).map(|at| (Nanos(at * 1_000_000_000), (at % 6 != 0).then_some((at % 4) as f64)));

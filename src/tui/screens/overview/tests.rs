@@ -4,14 +4,17 @@ use super::*;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::profile::Profile;
 use crate::model::{MetricId, Scope, TaskState};
+use crate::tui::keys::Action;
+use crate::tui::panel::Panel;
 use crate::tui::testing::{self, text};
 use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::units::{Nanos, Ops};
 use crate::view::Axis;
-use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
+use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
 use crate::view::snapshot::{ScreenHeader, Snapshot, snapshot_of_profile};
 use proptest::prelude::*;
+use ratatui::buffer::Buffer;
 
 const HOSTILE: &str = "app!\u{1b}[31mévil\u{202e}名前<std::vec::Vec<alloc::string::String>>::drop";
 
