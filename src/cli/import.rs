@@ -61,7 +61,7 @@ fn output(args: &ImportArgs) -> Result<PathBuf> {
 fn summary(imported: &Imported) -> String {
     let Imported { meta, stats, .. } = imported;
     let names: Vec<String> = meta.events.iter().map(|event| visible(&event.name).to_string()).collect();
-    let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks whole", 100.0 * share));
+    let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks complete", 100.0 * share));
     format!(
         "imported {:.1} s of {}: {} samples of {}, {} lost{}",
         Nanos(meta.duration_ns.unwrap_or_default()).seconds(),

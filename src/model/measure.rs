@@ -56,7 +56,7 @@ impl Why {
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
-            Why::NotSupported => "not counted on this machine (see `ironlaw doctor`)",
+            Why::NotSupported => "not counted on this machine",
             Why::NotPermitted => "the kernel refused it (see `ironlaw doctor`)",
             Why::Multiplexed => "counted for too small a share of the time (ask for fewer events at once)",
             Why::TooFewSamples => "too few samples",

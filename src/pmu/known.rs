@@ -1,7 +1,7 @@
 //! Resolves events by the vendor's name or by role, in addition to those in sysfs, so that `-e LONGEST_LAT_CACHE.MISS`
 //! and `-e lock-loads` work. Names that perf itself defines take precedence.
 
-use super::table::Code;
+use super::table::EventEncoding;
 use super::{CoreType, EventSources};
 use crate::model::EventKind;
 use std::fmt;
@@ -45,14 +45,16 @@ impl EventSources for Known<'_> {
 }
 
 /// The kernel encoding of an event for the PMU with that type number.
-pub(super) fn kind(code: &Code, pmu: u32, hybrid: bool) -> EventKind {
+pub(super) fn kind(code: &EventEncoding, pmu: u32, hybrid: bool) -> EventKind {
     // The upper half of a generic event's config selects the core type.
     let of_core = |config: u64| if hybrid { u64::from(pmu) << 32 | config } else { config };
     match code {
-        Code::Raw { config, config1 } => EventKind::Raw { pmu, config: *config, config1: *config1, config2: 0 },
-        Code::Generic { kind: EventKind::Hardware(config), .. } => EventKind::Hardware(of_core(*config)),
-        Code::Generic { kind: EventKind::Cache(config), .. } => EventKind::Cache(of_core(*config)),
-        Code::Generic { kind, .. } => kind.clone(),
+        EventEncoding::Raw { config, config1 } => {
+            EventKind::Raw { pmu, config: *config, config1: *config1, config2: 0 }
+        }
+        EventEncoding::Generic { kind: EventKind::Hardware(config), .. } => EventKind::Hardware(of_core(*config)),
+        EventEncoding::Generic { kind: EventKind::Cache(config), .. } => EventKind::Cache(of_core(*config)),
+        EventEncoding::Generic { kind, .. } => kind.clone(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writes events in perf's syntax, so that a planned group can be pasted into `perf stat -e`.
 
 use super::CoreType;
-use super::table::Code;
+use super::table::EventEncoding;
 use crate::model::HardwareGroup;
 
 /// The event of a role, e.g. `cpu/config=0x412e/`; `None` if the core has none.
@@ -9,10 +9,10 @@ use crate::model::HardwareGroup;
 pub fn perf_event(core: &CoreType, role: &str) -> Option<String> {
     let pmu = &core.pmu;
     Some(match &core.uarch.event(role)?.code {
-        Code::Raw { config, config1: 0 } => format!("{pmu}/config={config:#x}/"),
-        Code::Raw { config, config1 } => format!("{pmu}/config={config:#x},config1={config1:#x}/"),
-        Code::Generic { name, .. } if core.capacity.hybrid => format!("{pmu}/{name}/"),
-        Code::Generic { name, .. } => name.clone(),
+        EventEncoding::Raw { config, config1: 0 } => format!("{pmu}/config={config:#x}/"),
+        EventEncoding::Raw { config, config1 } => format!("{pmu}/config={config:#x},config1={config1:#x}/"),
+        EventEncoding::Generic { name, .. } if core.capacity.hybrid => format!("{pmu}/{name}/"),
+        EventEncoding::Generic { name, .. } => name.clone(),
     })
 }
 

@@ -28,7 +28,7 @@ impl Deref for Slice {
 type Section = (Range<u64>, Slice);
 
 /// The unwind tables of one ELF image.
-pub struct Code {
+pub struct UnwindTables {
     /// `(file offset, address, size)` of each executable segment.
     segments: Vec<(u64, u64, u64)>,
     text: Option<Section>,
@@ -38,19 +38,19 @@ pub struct Code {
     got: Option<Range<u64>>,
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for UnwindTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Code").field("segments", &self.segments).finish_non_exhaustive()
     }
 }
 
-impl Code {
+impl UnwindTables {
     /// Finds the tables in a 64-bit ELF image. Reads only the headers, so the cost does not depend on the file's size.
     ///
     /// # Errors
     /// `Corrupt` if the bytes are not a 64-bit ELF file. An image without tables is accepted: the unwinder falls back
     /// to frame pointers.
-    pub fn parse(bytes: &Bytes) -> Result<Code> {
+    pub fn parse(bytes: &Bytes) -> Result<UnwindTables> {
         let data: &[u8] = (**bytes).as_ref();
         let file = ElfFile64::<Endianness>::parse(data)
             .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
@@ -81,7 +81,7 @@ impl Code {
                 (section.address()..section.address().saturating_add(size), Slice { bytes: bytes.clone(), range })
             })
         };
-        Ok(Code {
+        Ok(UnwindTables {
             segments,
             text: section(".text"),
             eh_frame: section(".eh_frame"),
@@ -139,14 +139,14 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    fn own() -> Code {
-        Code::parse(&(Arc::new(std::fs::read(std::env::current_exe().unwrap()).unwrap()) as Bytes)).unwrap()
+    fn own() -> UnwindTables {
+        UnwindTables::parse(&(Arc::new(std::fs::read(std::env::current_exe().unwrap()).unwrap()) as Bytes)).unwrap()
     }
 
     /// Linkers let code begin in the middle of a page whose first part belongs to the preceding read-only segment.
     #[test]
     fn a_mapping_is_placed_by_the_code_that_begins_in_its_page() {
-        let code = Code { segments: vec![(0x723c40, 0x724c40, 0x10_0000)], ..own() };
+        let code = UnwindTables { segments: vec![(0x723c40, 0x724c40, 0x10_0000)], ..own() };
         assert_eq!(code.address_of(0x723000), Some(0x724000));
         assert_eq!(code.address_of(0x723c40), Some(0x724c40));
         assert_eq!(code.address_of(0x400000), None);
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn what_is_no_elf_file_is_refused() {
         for bytes in [vec![], b"#!/bin/sh\n".to_vec(), b"\x7fELF\x02\x01\x01".to_vec()] {
-            assert!(Code::parse(&(Arc::new(bytes) as Bytes)).is_err());
+            assert!(UnwindTables::parse(&(Arc::new(bytes) as Bytes)).is_err());
         }
     }
 }

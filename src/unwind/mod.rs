@@ -4,7 +4,7 @@
 mod code;
 mod space;
 
-pub use code::Code;
+pub use code::UnwindTables;
 pub use space::{AddressSpace, Cache, REGISTERS, Regs};
 
 #[cfg(test)]

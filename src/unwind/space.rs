@@ -1,7 +1,7 @@
 //! One process's code as the unwinder sees it, and the walk over a sampled stack.
 //! Unwinding allocates nothing per stack once the process's mappings are known.
 
-use super::code::{Code, Slice};
+use super::code::{Slice, UnwindTables};
 use crate::abi::perf::Registers;
 use crate::model::StackEnd;
 use framehop::{CacheNative, Error, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder, UnwinderNative};
@@ -67,7 +67,7 @@ impl fmt::Debug for Cache {
 pub struct AddressSpace {
     unwinder: UnwinderNative<Slice, MayAllocateDuringUnwind>,
     /// Start, end, file offset and code of each mapping, sorted by address, without overlap.
-    mapped: Vec<(u64, u64, u64, Arc<Code>)>,
+    mapped: Vec<(u64, u64, u64, Arc<UnwindTables>)>,
 }
 
 impl fmt::Debug for AddressSpace {
@@ -84,7 +84,7 @@ impl AddressSpace {
     }
 
     /// Maps a file's bytes from `file_offset` on. Replaces any mapping in the range.
-    pub fn map(&mut self, start: u64, end: u64, file_offset: u64, code: &Arc<Code>) {
+    pub fn map(&mut self, start: u64, end: u64, file_offset: u64, code: &Arc<UnwindTables>) {
         self.unmap(start, end);
         self.add(start, end, file_offset, code.clone());
     }
@@ -105,7 +105,7 @@ impl AddressSpace {
         }
     }
 
-    fn add(&mut self, start: u64, end: u64, file_offset: u64, code: Arc<Code>) {
+    fn add(&mut self, start: u64, end: u64, file_offset: u64, code: Arc<UnwindTables>) {
         let Some(address) = code.address_of(file_offset) else { return };
         if start >= end {
             return;

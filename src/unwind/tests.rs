@@ -22,8 +22,8 @@ fn vdso() -> &'static [u8] {
     })
 }
 
-fn code(bytes: Vec<u8>) -> Result<Arc<Code>, crate::error::Error> {
-    Code::parse(&(Arc::new(bytes) as Bytes)).map(Arc::new)
+fn code(bytes: Vec<u8>) -> Result<Arc<UnwindTables>, crate::error::Error> {
+    UnwindTables::parse(&(Arc::new(bytes) as Bytes)).map(Arc::new)
 }
 
 const BASE: u64 = 0x7000_0000_0000;

@@ -28,7 +28,7 @@ pub struct SelectionTotals {
 /// The code of a selection and of a baseline as one tree, matched by name because a baseline stores nothing else of a
 /// function. Costs are nanoseconds of CPU time per operation, or shares of all CPU time; the baseline's come first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Code {
+pub struct CodeComparison {
     /// Whether costs are per operation.
     pub per_operation: bool,
     /// Whether the baseline's sample counts are known.
@@ -66,7 +66,7 @@ impl PathChange {
     }
 }
 
-impl Code {
+impl CodeComparison {
     /// Compares; `None` if no sample of the event is in that time, or the baseline contains no code.
     #[must_use]
     pub fn of(
@@ -76,7 +76,7 @@ impl Code {
         selection: &Selection,
         spent: SelectionTotals,
         baseline: &Baseline,
-    ) -> Option<Code> {
+    ) -> Option<CodeComparison> {
         let current = CurrentPaths::of(profile, names, tasks, selection)?;
         let known: f64 = baseline.stacks.iter().map(|stack| stack.cpu_ns).sum();
         let positive = |value: f64| value > 0.0 && value.is_finite();
@@ -94,7 +94,7 @@ impl Code {
         let tree = merged(&current, now / current.weight, baseline, usual / baseline.cpu_ns);
         let error = Measure::Missing(Why::NotRecorded);
         let change = |sum: SideCosts| PathChange { cost: sum.cost, samples: sum.samples, error, is_real: false };
-        let mut code = Code {
+        let mut code = CodeComparison {
             per_operation: per_op.is_some(),
             counted: all > 0,
             part: current.part,
@@ -162,7 +162,7 @@ mod tests {
         tids: &[u32],
         change: fn(&mut Baseline),
         spent: SelectionTotals,
-    ) -> Option<Code> {
+    ) -> Option<CodeComparison> {
         let mut synthetic = Synthetic::new();
         synthetic.alive(41, "app");
         for (tid, stack, count) in samples {
@@ -172,7 +172,7 @@ mod tests {
         let mut baseline = baseline(&[40]);
         change(&mut baseline);
         let selection = Selection { tids: tids.to_vec(), ..Selection::default() };
-        Code::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &selection, spent, &baseline)
+        CodeComparison::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &selection, spent, &baseline)
     }
 
     /// No operations, so costs are shares.
@@ -180,12 +180,12 @@ mod tests {
         SelectionTotals { cpu_ns: Measure::exact(2e9), ops: Measure::Missing(Why::NoOpsSource) }
     }
 
-    fn at(code: &Code, path: &str) -> u32 {
+    fn at(code: &CodeComparison, path: &str) -> u32 {
         let is = |node: &u32| code.tree.path(*node).iter().map(|function| function.name.as_str()).eq(path.split(';'));
         (0..code.tree.nodes.len() as u32).find(is).unwrap()
     }
 
-    fn node<'a>(code: &'a Code, path: &str) -> &'a PathChange {
+    fn node<'a>(code: &'a CodeComparison, path: &str) -> &'a PathChange {
         &code.changes[at(code, path) as usize]
     }
 

@@ -15,7 +15,7 @@ mod strength;
 pub(crate) mod testing;
 mod types;
 
-pub use code::{Code, PathChange, SelectionTotals};
+pub use code::{CodeComparison, PathChange, SelectionTotals};
 pub use extend::extend;
 pub use key::{KeyChange, key_changes, key_of};
 pub use learn::{BaselineBuilder, BuildResult, SkippedWindows, Source, learn};

@@ -6,7 +6,7 @@ use super::maps::{Mapping, Memory};
 use super::proc_source::ProcSource;
 use crate::model::{BuildId, Bytes, Definition, Event, ModuleDef, ModuleId, ModuleKind};
 use crate::sys::files::{self, Identity};
-use crate::unwind::Code;
+use crate::unwind::UnwindTables;
 use object::Object;
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub struct Placed {
     /// A frame's address is the instruction pointer minus this (wrapping).
     pub base: u64,
     /// Unwind information, and the file offset at the mapping's start.
-    pub code: Option<(Arc<Code>, u64)>,
+    pub code: Option<(Arc<UnwindTables>, u64)>,
 }
 
 /// Assigns ids to modules as they appear.
@@ -64,7 +64,7 @@ pub struct Placed {
 pub struct Modules {
     shared: Arc<ModuleFiles>,
     /// Unwind information by module id; its length is the next id.
-    codes: Vec<Option<Arc<Code>>>,
+    codes: Vec<Option<Arc<UnwindTables>>>,
     /// Modules by file; almost always one per file, more if it is known by several paths.
     files: FxHashMap<Identity, Vec<(ModuleId, String)>>,
     just_in_time: FxHashMap<u32, ModuleId>,
@@ -117,7 +117,7 @@ impl Modules {
         self.just_in_time.remove(&pid);
     }
 
-    fn code(&self, module: ModuleId, offset: u64) -> Option<(Arc<Code>, u64)> {
+    fn code(&self, module: ModuleId, offset: u64) -> Option<(Arc<UnwindTables>, u64)> {
         self.codes.get(module.0 as usize)?.clone().map(|code| (code, offset))
     }
 
@@ -175,7 +175,7 @@ impl Modules {
         let build_id = bytes.as_ref().and_then(build_id);
         let def = ModuleDef { id, kind, path: path.to_string(), build_id, pid };
         // A file that is not ELF, or has no unwind sections, is still a module, but stacks end at its frames.
-        self.codes.push(bytes.as_ref().and_then(|bytes| Code::parse(bytes).ok()).map(Arc::new));
+        self.codes.push(bytes.as_ref().and_then(|bytes| UnwindTables::parse(bytes).ok()).map(Arc::new));
         self.shared.add(ModuleFile { def: def.clone(), bytes, root });
         out.push(Event::Define(Definition::Module(def)));
         id

@@ -33,9 +33,9 @@ pub fn report(report: &Report) -> Vec<u8> {
 fn head(out: &mut String, report: &Report) {
     let samples = &report.samples;
     let stacks = match (samples.complete_share, samples.truncated_share, samples.broken_share) {
-        (Some(whole), Some(truncated), Some(broken)) => format!(
-            "{} whole, {} truncated, {} broken",
-            number::percent(whole).joined(),
+        (Some(complete), Some(truncated), Some(broken)) => format!(
+            "{} complete, {} truncated, {} broken",
+            number::percent(complete).joined(),
             number::percent(truncated).joined(),
             number::percent(broken).joined()
         ),

@@ -122,9 +122,9 @@ fn covered(report: &Report) -> Option<String> {
 fn stacks(report: &Report) -> String {
     let samples = &report.samples;
     match (samples.complete_share, samples.truncated_share, samples.broken_share) {
-        (Some(whole), Some(truncated), Some(broken)) => format!(
-            "{} whole, {} truncated, {} broken (call graph {})",
-            number::percent(whole).joined(),
+        (Some(complete), Some(truncated), Some(broken)) => format!(
+            "{} complete, {} truncated, {} broken (call graph {})",
+            number::percent(complete).joined(),
             number::percent(truncated).joined(),
             number::percent(broken).joined(),
             report.call_graph

@@ -30,13 +30,13 @@ const RIGHT: [(Section, &str); 4] = [
 /// A line of a block: with colour, and its width without.
 struct Line(String, usize);
 
-/// Two blocks side by side where the page has room for both.
+/// Two blocks side by side where the page has room for both, as it always has without a terminal.
 pub(super) fn write(page: &mut Page, report: &Report) {
     page.heading("Metrics", "");
     let (left, right) = (block(page, report, &LEFT), block(page, report, &RIGHT));
     let width = |lines: &[Line]| lines.iter().map(|line| line.1).max().unwrap_or(0);
     let (beside, needed) = (width(&left) + GAP, width(&left) + GAP + width(&right));
-    if needed > page.width {
+    if needed > page.room {
         left.iter().chain(&right).for_each(|line| page.line(&line.0));
     } else {
         let mut right = right.into_iter();

@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut Page, view: &OffCpuView) {
         } else {
             format!("{} spans", number::count(view.without_wakeup))
         };
-        let text = format!("the wake-up of {spans} was not seen: time in the queue is part of the lines above there");
+        let text = format!("the wake-up of {spans} was not seen: their run-queue time is part of the lines above");
         page.paragraph("  ", &text, Some(Ink::Quiet));
     }
     if let Some(text) = view.coverage.text() {

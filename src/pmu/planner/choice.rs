@@ -2,7 +2,7 @@
 
 use crate::model::{Formula, MetricDef, MetricId};
 use crate::pmu::machine::Capacity;
-use crate::pmu::table::{Code, TableEvent, Uarch};
+use crate::pmu::table::{EventEncoding, TableEvent, Uarch};
 
 /// Names that are measured without a PMU.
 const WITHOUT_PMU: &[&str] = &["task-clock", "wall"];
@@ -215,7 +215,7 @@ fn few_filters(events: &[&TableEvent]) -> bool {
 
 fn filter(event: &TableEvent) -> Option<u64> {
     match event.code {
-        Code::Raw { config, config1 } if config1 != 0 && config != LOAD_LATENCY => Some(config1),
+        EventEncoding::Raw { config, config1 } if config1 != 0 && config != LOAD_LATENCY => Some(config1),
         _ => None,
     }
 }

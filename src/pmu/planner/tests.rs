@@ -268,7 +268,7 @@ fn of_several_reasons_the_one_nearest_to_success_is_told() {
     uarch.events.push(crate::pmu::table::TableEvent {
         role: "l2-miss".to_string(),
         name: "L2".to_string(),
-        code: crate::pmu::table::Code::Raw { config: 1, config1: 0 },
+        code: crate::pmu::table::EventEncoding::Raw { config: 1, config1: 0 },
         first_counters: None,
         samples_only: false,
         note: None,

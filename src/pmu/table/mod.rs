@@ -5,7 +5,7 @@ mod uarch;
 
 use super::detect::Processor;
 use crate::error::Result;
-pub use uarch::{Code, TableEvent, Uarch};
+pub use uarch::{EventEncoding, TableEvent, Uarch};
 
 /// The built-in tables, in the order in which a CPU is matched against them.
 const BUILT_IN: &[(&str, &str)] = &[

@@ -17,7 +17,7 @@
 //! ```
 
 use super::Table;
-use super::uarch::{Code, Cpus, Erratum, TableEvent, Uarch, is_formula, put};
+use super::uarch::{Cpus, Erratum, EventEncoding, TableEvent, Uarch, is_formula, put};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::pmu::names;
 use serde::Deserialize;
@@ -208,10 +208,10 @@ fn revision(text: &str) -> Option<(u8, u8)> {
 fn event(key: &str, value: toml::Value) -> Result<TableEvent> {
     let row: Row = value.try_into().map_err(|error: toml::de::Error| wrong(error.message()))?;
     let code = match (row.config, &row.generic) {
-        (Some(config), _) => Code::Raw { config, config1: row.config1.unwrap_or(0) },
+        (Some(config), _) => EventEncoding::Raw { config, config1: row.config1.unwrap_or(0) },
         (None, Some(name)) => {
             let known = names::generic(name).ok_or_else(|| wrong(format!("unknown generic event '{name}'")))?;
-            Code::Generic { name: name.clone(), kind: known.0 }
+            EventEncoding::Generic { name: name.clone(), kind: known.0 }
         }
         (None, None) => return Err(wrong("it has neither config nor generic")),
     };

@@ -102,7 +102,7 @@ fn encodings_are_those_of_the_vendors_lists() {
         ("arm-neoverse-v2", "stall-slot", "STALL_SLOT", 0x3f, 0),
     ] {
         let event = table.by_id(id).unwrap().event(role).unwrap();
-        assert_eq!(event.code, Code::Raw { config, config1 }, "{id} {role}");
+        assert_eq!(event.code, EventEncoding::Raw { config, config1 }, "{id} {role}");
         assert!(event.name.eq_ignore_ascii_case(name) || id == "amd-zen3", "{id}: {}", event.name);
     }
 }

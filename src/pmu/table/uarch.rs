@@ -56,7 +56,7 @@ pub struct TableEvent {
     /// The vendor's name.
     pub name: String,
     /// The kernel encoding. The PMU's type number is filled in when it is known.
-    pub code: Code,
+    pub code: EventEncoding,
     /// The event counts only on the first N general counters.
     pub first_counters: Option<u8>,
     /// The event is meaningful only in samples.
@@ -67,7 +67,7 @@ pub struct TableEvent {
 
 /// How an event is encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Code {
+pub enum EventEncoding {
     /// The PMU's own encoding.
     Raw {
         /// `config`.

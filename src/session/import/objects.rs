@@ -9,7 +9,7 @@ use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleDef, Modul
 use crate::store::perfdata::{Build, KernelSymbol};
 use crate::symbols::ModuleSource;
 use crate::sys::files;
-use crate::unwind::Code;
+use crate::unwind::UnwindTables;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(super) struct Object {
     /// Its path, as in its definition.
     pub path: String,
     is_file: bool,
-    code: Option<Arc<Code>>,
+    code: Option<Arc<UnwindTables>>,
 }
 
 /// A file's identity apart from its path.
@@ -222,7 +222,7 @@ impl Objects {
         module
     }
 
-    fn code(&self, module: ModuleId, offset: u64) -> Option<(Arc<Code>, u64)> {
+    fn code(&self, module: ModuleId, offset: u64) -> Option<(Arc<UnwindTables>, u64)> {
         self.get(module)?.code.clone().map(|code| (code, offset))
     }
 
@@ -239,7 +239,7 @@ impl Objects {
             Some(ModuleSource::File { bytes, .. } | ModuleSource::Vdso { bytes }) => Some(bytes),
             _ => None,
         };
-        let code = bytes.and_then(|bytes| Code::parse(bytes).ok()).map(Arc::new);
+        let code = bytes.and_then(|bytes| UnwindTables::parse(bytes).ok()).map(Arc::new);
         let is_file = kind == ModuleKind::File;
         self.objects.push(Object { source, only: None, path: path.to_string(), is_file, code });
         out.push(Event::Define(Definition::Module(ModuleDef { id, kind, path: path.to_string(), build_id, pid })));

@@ -1,7 +1,7 @@
 //! Differential flame graph against a baseline: a cell's width is its current cost, its colour the change.
 //! Changes that sampling noise can explain are drawn as unchanged.
 
-use crate::analysis::baseline::{Code, SelectionTotals};
+use crate::analysis::baseline::{CodeComparison, SelectionTotals};
 use crate::analysis::{Axis, operations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Measure, Scope, Unit};
@@ -19,7 +19,7 @@ pub fn difference(context: &ViewContext<'_>, baseline: &Baseline) -> Result<Opti
     let ViewContext { profile, names, tasks, selection, window, .. } = context;
     let cpu_ns = context.counters.delta("task-clock", Scope::Target, *window);
     let spent = SelectionTotals { cpu_ns, ops: operations(profile, *window) };
-    Ok(Code::of(profile, names, tasks, selection, spent, baseline).and_then(|code| drawn(&code)))
+    Ok(CodeComparison::of(profile, names, tasks, selection, spent, baseline).and_then(|comparison| drawn(&comparison)))
 }
 
 fn check(context: &ViewContext<'_>, baseline: &Baseline) -> Result<()> {
@@ -42,13 +42,13 @@ fn check(context: &ViewContext<'_>, baseline: &Baseline) -> Result<()> {
 }
 
 /// Returns `None` if there is nothing left to draw.
-fn drawn(code: &Code) -> Option<DiffFlameGraph> {
-    let Code { per_operation, counted, part, whole, samples, .. } = *code;
+fn drawn(comparison: &CodeComparison) -> Option<DiffFlameGraph> {
+    let CodeComparison { per_operation, counted, part, whole, samples, .. } = *comparison;
     // Shares are fractions; the view shows percentages.
     let scale = if per_operation { 1.0 } else { 100.0 };
-    let mut tree = code.tree.clone();
+    let mut tree = comparison.tree.clone();
     tree.nodes.iter_mut().for_each(|node| node.own.cost = node.own.cost.map(|cost| cost * scale));
-    let (cells, roots) = cells(&tree, &drawn_paths(code, scale));
+    let (cells, roots) = cells(&tree, &drawn_paths(comparison, scale));
     let sum = |of: fn(&DiffCell) -> f64| cells.iter().take(roots as usize).map(of).sum::<f64>();
     let (here, width) = (sum(|root| root.here), sum(|root| root.width));
     (width > 0.0 && width.is_finite()).then_some(DiffFlameGraph {
@@ -68,14 +68,15 @@ fn drawn(code: &Code) -> Option<DiffFlameGraph> {
 
 /// How each call path is drawn. A path that is gone keeps its former width, with everything it called. A path that may
 /// be missing by chance alone has no width and is left out.
-fn drawn_paths(code: &Code, scale: f64) -> Vec<Option<Drawn>> {
-    let whole = code.whole[0].max(code.whole[1]);
-    let mut paths: Vec<Option<Drawn>> = Vec::with_capacity(code.changes.len());
-    for (node, change) in code.tree.nodes.iter().zip(&code.changes) {
+fn drawn_paths(comparison: &CodeComparison, scale: f64) -> Vec<Option<Drawn>> {
+    let whole = comparison.whole[0].max(comparison.whole[1]);
+    let mut paths: Vec<Option<Drawn>> = Vec::with_capacity(comparison.changes.len());
+    for (node, change) in comparison.tree.nodes.iter().zip(&comparison.changes) {
         let [learnt, now] = change.cost;
         let gone = now <= 0.0;
         let caller = node.parent.map(|parent| parent as usize);
-        let caller_gone = caller.is_some_and(|caller| code.changes[caller].cost[1] <= 0.0 && paths[caller].is_some());
+        let caller_gone =
+            caller.is_some_and(|caller| comparison.changes[caller].cost[1] <= 0.0 && paths[caller].is_some());
         let drawn = Drawn {
             width: node.own.cost[usize::from(!gone)] * scale,
             step: if change.is_real { step(learnt, now, whole) } else { 0 },
