@@ -1,12 +1,30 @@
-//! The recording's directory: files are written atomically and readable by their owner only.
+//! The recording's directory: its name, and its files, which are written atomically and readable by their owner only.
 //! Links at the names it writes are not followed, and only files of a recording are deleted.
 
 use super::part::{BASELINE, META, Part, temp_name, temp_target};
 use crate::error::{Context, Error, ErrorKind, Result};
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+/// The suffix of every recording's directory.
+const SUFFIX: &str = "ironlaw";
+
+/// The directory for a name as typed: adds `.ironlaw` unless it is there. `cpu.1` becomes `cpu.1.ironlaw`.
+#[must_use]
+pub fn path(name: &Path) -> PathBuf {
+    match name.file_name() {
+        Some(file) if name.extension().is_none_or(|extension| extension != SUFFIX) => {
+            let mut with_suffix = OsString::from(file);
+            with_suffix.push(".");
+            with_suffix.push(SUFFIX);
+            name.with_file_name(with_suffix)
+        }
+        _ => name.to_path_buf(),
+    }
+}
 
 /// A directory that contains, or will contain, one recording.
 #[derive(Debug)]
@@ -162,5 +180,24 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
             create()
         }
         made => made,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_suffix_is_added_once() {
+        for (typed, expected) in [
+            ("foo", "foo.ironlaw"),
+            ("foo/", "foo.ironlaw"),
+            ("a/cpu.1", "a/cpu.1.ironlaw"),
+            ("foo.ironlaw", "foo.ironlaw"),
+            ("foo.ironlaw/", "foo.ironlaw/"),
+            ("..", ".."),
+        ] {
+            assert_eq!(path(Path::new(typed)), Path::new(expected), "{typed}");
+        }
     }
 }

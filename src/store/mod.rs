@@ -12,7 +12,6 @@ mod buffer;
 mod damage;
 mod folder;
 mod meta_file;
-mod name;
 mod part;
 pub(crate) mod perfdata;
 mod reader;
@@ -22,7 +21,7 @@ mod words;
 mod writer;
 
 pub use damage::Damage;
-pub use name::path;
+pub use folder::path;
 pub use reader::Recording;
 pub use writer::Writer;
 

@@ -1,13 +1,13 @@
 //! Reads a recording back as the event stream it was written from, even if files in it are damaged.
 //! The recording stays unchanged, and unreadable parts are reported as damage, not as errors.
 
+use super::MAX_FILE_BYTES;
 use super::damage::Damage;
-use super::folder::{Entry, Folder};
+use super::folder::{self, Entry, Folder};
 use super::meta_file::{self, MetaFile};
 use super::part::{META, Part, Selection, select, temp_target};
 use super::repair::Repair;
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
-use super::{MAX_FILE_BYTES, name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
@@ -140,7 +140,7 @@ impl Recording {
 }
 
 fn locate(dir: &Path) -> Result<PathBuf> {
-    let named = name::path(dir);
+    let named = folder::path(dir);
     [dir.to_path_buf(), named.clone()].into_iter().find(|path| path.join(META).is_file()).ok_or_else(|| {
         let message = match (dir.exists(), named == dir) {
             (true, _) => format!("{} is not a recording: it has no {META}", dir.display()),

@@ -1,7 +1,6 @@
 //! The screen Flame: the call tree as a flame graph.
 
 mod draw;
-mod find;
 mod moves;
 mod panel;
 mod state;

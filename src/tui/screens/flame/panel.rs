@@ -1,7 +1,6 @@
 //! The screen's answers to keys, the mouse and new views.
 
-use super::find::SearchMatches;
-use super::state::{Colours, State};
+use super::state::{Colours, SearchMatches, State};
 use super::{draw, moves};
 use crate::tui::keys::Action;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
