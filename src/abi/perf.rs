@@ -74,6 +74,28 @@ impl Mode {
     }
 }
 
+/// Splits a call chain at its markers into the kernel's and the program's part, innermost first. Every address but the
+/// first of each part is a return address; the address minus one lies within the call.
+pub fn split_chain(chain: Words<'_>, mode: Mode, kernel: &mut Vec<u64>, user: &mut Vec<u64>) {
+    kernel.clear();
+    user.clear();
+    let in_kernel = matches!(mode, Mode::Kernel | Mode::Hypervisor | Mode::GuestKernel);
+    // Early kernels omitted the first marker.
+    let mut into = Some(if in_kernel { &mut *kernel } else { &mut *user });
+    for word in chain.iter() {
+        match word {
+            context::KERNEL => into = Some(&mut *kernel),
+            context::USER => into = Some(&mut *user),
+            context::MAX.. => into = None,
+            address => {
+                if let Some(part) = &mut into {
+                    part.push(if part.is_empty() { address } else { address.wrapping_sub(1) });
+                }
+            }
+        }
+    }
+}
+
 /// A range of addresses that code is mapped to (`PERF_RECORD_MMAP`, `PERF_RECORD_MMAP2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MmapRecord<'a> {

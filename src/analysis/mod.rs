@@ -33,7 +33,6 @@ mod tasks;
 mod text;
 mod threads;
 mod time;
-mod timeline;
 mod wait_coverage;
 
 pub use butterfly::{Branch, BranchKind, Butterfly, Instruction, SourceLine};
@@ -57,7 +56,6 @@ pub use summary::{EventTotal, KindLoss, Summary, summary};
 pub use tasks::{Task, Tasks};
 pub use threads::{ProcessRow, ThreadRow, processes, threads};
 pub use time::{TimeRange, Window};
-pub use timeline::{WindowMetrics, timeline};
 pub use wait_coverage::WaitCoverage;
 
 pub(crate) use names::{UNRESOLVED, short};

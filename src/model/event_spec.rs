@@ -66,3 +66,22 @@ pub struct EventSpec {
     #[serde(serialize_with = "super::unit::recorded")]
     pub unit: Unit,
 }
+
+impl EventSpec {
+    /// An event without modifiers and without a group.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: EventKind, unit: Unit) -> EventSpec {
+        EventSpec {
+            name: name.into(),
+            kind,
+            exclude_user: false,
+            exclude_kernel: false,
+            exclude_hv: false,
+            exclude_guest: false,
+            exclude_host: false,
+            precise: 0,
+            group: None,
+            unit,
+        }
+    }
+}

@@ -69,3 +69,28 @@ pub struct Meta {
     #[serde(default)]
     pub notes: Vec<Note>,
 }
+
+impl Meta {
+    /// The metadata of a recording that sampled what was planned, by this program on an unknown machine, without times.
+    #[must_use]
+    pub fn new(format: (u16, u16), plan: Plan) -> Meta {
+        Meta {
+            format,
+            tool: env!("CARGO_PKG_VERSION").to_string(),
+            host: HostFacts::default(),
+            target: TargetFacts::default(),
+            events: plan.events.clone(),
+            plan,
+            coverage: Vec::new(),
+            hardware: HardwarePlan::default(),
+            waits: None,
+            samples: None,
+            records: Vec::new(),
+            started_unix_ns: 0,
+            started_mono_ns: 0,
+            duration_ns: None,
+            exit_status: None,
+            notes: Vec::new(),
+        }
+    }
+}

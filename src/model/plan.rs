@@ -65,3 +65,24 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<HardwarePlan>,
 }
+
+impl Plan {
+    /// A capture of default events in windows of a second, until the target ends, with nothing else recorded.
+    #[must_use]
+    pub fn new(target: Target, rate: Rate, call_graph: CallGraph) -> Plan {
+        Plan {
+            target,
+            events: Vec::new(),
+            rate,
+            call_graph,
+            off_cpu: false,
+            interval: Nanos(1_000_000_000),
+            duration: None,
+            delay: Nanos(0),
+            ops: None,
+            neighbours: false,
+            probe: false,
+            hardware: Vec::new(),
+        }
+    }
+}

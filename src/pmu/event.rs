@@ -89,16 +89,5 @@ fn spec(name: String, kind: EventKind, unit: Unit) -> EventSpec {
     // As in perf, a guest's events are excluded unless `:G` asks for them: they do not belong to this program's code.
     // Only the core's PMU counts guests separately; other PMUs may reject the attribute.
     let core = matches!(kind, EventKind::Hardware(_) | EventKind::Cache(_) | EventKind::Raw { pmu: PERF_TYPE_RAW, .. });
-    EventSpec {
-        name,
-        kind,
-        exclude_user: false,
-        exclude_kernel: false,
-        exclude_hv: false,
-        exclude_guest: core,
-        exclude_host: false,
-        precise: 0,
-        group: None,
-        unit,
-    }
+    EventSpec { exclude_guest: core, ..EventSpec::new(name, kind, unit) }
 }

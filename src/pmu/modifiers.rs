@@ -59,18 +59,7 @@ mod tests {
     use crate::model::{EventKind, Unit};
 
     fn event() -> EventSpec {
-        EventSpec {
-            name: "cycles".to_string(),
-            kind: EventKind::Hardware(0),
-            exclude_user: false,
-            exclude_kernel: false,
-            exclude_hv: false,
-            exclude_guest: true,
-            exclude_host: false,
-            precise: 0,
-            group: None,
-            unit: Unit::Cycles,
-        }
+        EventSpec { exclude_guest: true, ..EventSpec::new("cycles", EventKind::Hardware(0), Unit::Cycles) }
     }
 
     #[test]

@@ -56,22 +56,16 @@ impl LiveCapture {
         let proc = ProcFs::new("/proc");
         let host = host::facts(&proc, &SysFs::new("/sys"));
         let meta = Meta {
-            format: FORMAT,
-            tool: env!("CARGO_PKG_VERSION").to_string(),
             target: target::facts(&proc, &plan.target, &host),
             host,
             events: sampler.events().to_vec(),
-            plan,
-            coverage: vec![],
             hardware: sampler.hardware().clone(),
             waits: sampler.waits(),
             samples: Some(sampler.sample_source()),
-            records: vec![],
             started_unix_ns: clock::unix_ns() - clock.now().0,
             started_mono_ns: clock.start_ns(),
-            duration_ns: None,
-            exit_status: None,
             notes,
+            ..Meta::new(FORMAT, plan)
         };
         Ok(LiveCapture { signals, sampler, readings, operations, clock, meta, fetch })
     }

@@ -27,8 +27,6 @@ pub struct PanelContext<'a> {
     pub head: &'a ScreenHeader,
     /// The shown time.
     pub time: &'a Time,
-    /// The thread filter.
-    pub filter: &'a TaskFilter,
     /// The counted quantity.
     pub axis: Axis,
     /// Whether changes since a mark or against a baseline are shown.
@@ -102,8 +100,6 @@ pub enum PanelRequest {
     Count(Axis),
     /// Show a text in the status line.
     Say(String),
-    /// Copy a text to the clipboard.
-    Copy(String),
 }
 
 /// A screen: state, keys and drawing. Every `area` is the one that [`Panel::draw`] gets at the same terminal size.

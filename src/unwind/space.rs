@@ -116,6 +116,13 @@ impl AddressSpace {
         self.mapped.insert(at, (start, end, file_offset, code));
     }
 
+    /// Whether a thread starts in the function at this address. Unwinding it without any stack shows that it has no caller.
+    pub fn starts_thread(&self, cache: &mut Cache, ip: u64) -> bool {
+        // Not zero: where frame pointers replace unwind information, a zero one would mean the end.
+        let regs = Regs { ip, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
+        self.unwind(cache, &regs, &[], &mut Vec::new()) == StackEnd::Whole
+    }
+
     /// Walks a stack. `stack` holds the bytes from `regs.sp` upward. Appends addresses to `out`, innermost first; a
     /// caller's address is the return address minus one, so that it lies within the call.
     pub fn unwind(&self, cache: &mut Cache, regs: &Regs, stack: &[u8], out: &mut Vec<u64>) -> StackEnd {

@@ -130,18 +130,6 @@ impl DiffCell {
     }
 }
 
-impl DiffFlameGraph {
-    /// Number of rows of cells.
-    #[must_use]
-    pub fn depth(&self) -> u32 {
-        let mut rows: Vec<u32> = Vec::with_capacity(self.cells.len());
-        for cell in &self.cells {
-            rows.push(cell.parent.map_or(1, |parent| rows[parent as usize] + 1));
-        }
-        rows.into_iter().max().unwrap_or(0)
-    }
-}
-
 /// How a call path is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::view) struct Drawn {

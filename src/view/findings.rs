@@ -4,9 +4,7 @@ use super::context::ViewContext;
 use crate::analysis::attribution::Assessment;
 use crate::analysis::finding::{Evidence, Finding, Place, RuleResults};
 use crate::analysis::findings::{RuleContext, baseline_finding, evaluate};
-use crate::analysis::{Axis, Counters, Names, Selection, Tasks};
-use crate::error::Result;
-use crate::model::profile::Profile;
+use crate::analysis::{Axis, Tasks};
 use crate::model::{Unit, Why};
 use serde::Serialize;
 
@@ -82,18 +80,6 @@ pub struct UndecidedView {
 }
 
 impl FindingsView {
-    /// The verdicts on a selection of a profile.
-    ///
-    /// # Errors
-    /// Those of [`Selection::check`].
-    pub fn build(profile: &Profile, selection: &Selection) -> Result<FindingsView> {
-        let tasks = Tasks::of(profile);
-        selection.check(profile, &tasks)?;
-        let (names, counters) = (Names::of(profile), Counters::of(profile));
-        let window = selection.time.window(&profile.ticks, profile.duration());
-        Ok(FindingsView::of_context(&RuleContext::of(profile, &names, &tasks, &counters, selection, window)))
-    }
-
     /// The verdicts on a view context.
     #[must_use]
     pub fn of(context: &ViewContext<'_>) -> FindingsView {

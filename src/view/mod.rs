@@ -29,5 +29,5 @@ pub(crate) mod watch;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, Label, TimeRange, WindowMetrics};
+pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, Label, TimeRange};
 pub use measured::Measured;

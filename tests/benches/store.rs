@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark may panic and reports to the terminal")]
 
 use ironlaw::model::{
-    CallGraph, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, HostFacts, Meta, ModuleDef,
-    ModuleId, ModuleKind, Plan, Rate, Sample, Scope, StackDef, StackEnd, StackId, Symbol, Target, Tick, Unit,
+    CallGraph, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, Meta, ModuleDef, ModuleId,
+    ModuleKind, Plan, Rate, Sample, Scope, StackDef, StackEnd, StackId, Symbol, Target, Tick, Unit,
 };
 use ironlaw::store::{Recording, Writer};
 use ironlaw::units::Nanos;
@@ -202,36 +202,7 @@ impl Synthetic {
 }
 
 fn meta() -> Meta {
-    let plan = Plan {
-        target: Target::Processes { pids: vec![4100], children: false },
-        events: vec![],
-        rate: Rate::Frequency(997),
-        call_graph: CallGraph::Auto,
-        off_cpu: false,
-        interval: Nanos(1_000_000_000),
-        duration: None,
-        delay: Nanos(0),
-        ops: None,
-        neighbours: false,
-        probe: false,
-        hardware: vec![],
-    };
-    Meta {
-        format: (0, 0),
-        tool: "benchmark".into(),
-        host: HostFacts::default(),
-        target: Default::default(),
-        plan,
-        events: vec![],
-        coverage: vec![],
-        hardware: Default::default(),
-        waits: None,
-        samples: None,
-        records: vec![],
-        started_unix_ns: 0,
-        started_mono_ns: 0,
-        duration_ns: None,
-        exit_status: None,
-        notes: vec![],
-    }
+    let plan =
+        Plan::new(Target::Processes { pids: vec![4100], children: false }, Rate::Frequency(997), CallGraph::Auto);
+    Meta { tool: "benchmark".into(), ..Meta::new((0, 0), plan) }
 }

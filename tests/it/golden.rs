@@ -156,19 +156,18 @@ fn events() -> Vec<Event> {
 
 fn meta() -> Meta {
     let event = EventSpec {
-        name: "cpu-clock:u".into(),
-        kind: EventKind::Software(0),
-        exclude_user: false,
         exclude_kernel: true,
         exclude_hv: true,
-        exclude_guest: false,
-        exclude_host: false,
-        precise: 0,
-        group: None,
-        unit: Unit::Nanos,
+        ..EventSpec::new("cpu-clock:u", EventKind::Software(0), Unit::Nanos)
+    };
+    let target = Target::Command { argv: vec!["server".into(), "--port".into(), "1".into()] };
+    let plan = Plan {
+        events: vec![event],
+        off_cpu: true,
+        duration: Some(Nanos(4_000_000_000)),
+        ..Plan::new(target, Rate::Frequency(997), CallGraph::Dwarf { stack_bytes: 16_384 })
     };
     Meta {
-        format: (1, 0),
         tool: "0.1.0".into(),
         host: HostFacts {
             hostname: "bell".into(),
@@ -181,31 +180,10 @@ fn meta() -> Meta {
             governor: Some("powersave".into()),
             stolen_in_cpu_time: None,
         },
-        target: Default::default(),
-        plan: Plan {
-            target: Target::Command { argv: vec!["server".into(), "--port".into(), "1".into()] },
-            events: vec![event.clone()],
-            rate: Rate::Frequency(997),
-            call_graph: CallGraph::Dwarf { stack_bytes: 16_384 },
-            off_cpu: true,
-            interval: Nanos(1_000_000_000),
-            duration: Some(Nanos(4_000_000_000)),
-            delay: Nanos(0),
-            ops: None,
-            neighbours: false,
-            probe: false,
-            hardware: vec![],
-        },
-        events: vec![event],
         coverage: vec![Coverage { event: "cpu-clock:u".into(), share: 0.75 }],
-        hardware: Default::default(),
-        waits: None,
-        samples: None,
-        records: vec![],
         started_unix_ns: 1_700_000_000_000_000_000,
         started_mono_ns: 86_400_000_000_000,
-        duration_ns: None,
-        exit_status: None,
         notes: vec![Note { topic: "no-pmu".into(), text: "no hardware counters".into(), fix: Some("none".into()) }],
+        ..Meta::new((1, 0), plan)
     }
 }

@@ -33,35 +33,15 @@ struct Captured {
 }
 
 fn spec(name: &str, kind: EventKind, group: Option<u16>) -> EventSpec {
-    EventSpec {
-        name: name.to_string(),
-        kind,
-        exclude_user: false,
-        exclude_kernel: false,
-        exclude_hv: false,
-        exclude_guest: false,
-        exclude_host: false,
-        precise: 0,
-        group,
-        unit: Unit::Count,
-    }
+    EventSpec { group, ..EventSpec::new(name, kind, Unit::Count) }
 }
 
 /// Samples of the CPU clock, so that weights are nanoseconds on machines with a PMU too.
 fn plan(target: Target, seconds: f64) -> Plan {
     Plan {
-        target,
         events: vec![spec("cpu-clock", EventKind::Software(0), None)],
-        rate: Rate::Frequency(997),
-        call_graph: CallGraph::FramePointer,
-        off_cpu: false,
-        interval: Nanos(1_000_000_000),
         duration: Some(Nanos::from_seconds(seconds)),
-        delay: Nanos(0),
-        ops: None,
-        neighbours: false,
-        probe: false,
-        hardware: vec![],
+        ..Plan::new(target, Rate::Frequency(997), CallGraph::FramePointer)
     }
 }
 

@@ -25,24 +25,13 @@ pub fn ms(milliseconds: u64) -> Nanos {
 }
 
 pub fn event(name: &str, unit: Unit) -> EventSpec {
-    EventSpec {
-        name: name.to_string(),
-        kind: EventKind::Software(0),
-        exclude_user: false,
-        exclude_kernel: false,
-        exclude_hv: true,
-        exclude_guest: false,
-        exclude_host: false,
-        precise: 0,
-        group: None,
-        unit,
-    }
+    EventSpec { exclude_hv: true, ..EventSpec::new(name, EventKind::Software(0), unit) }
 }
 
 fn meta() -> Meta {
     let cpus = (0..2).map(|cpu| CpuTopology { cpu, core: cpu, package: 0, node: 0 }).collect();
     Meta {
-        format: (1, 0),
+        events: vec![event("cpu-clock", Unit::Nanos)],
         tool: "0.1.0".to_string(),
         host: HostFacts {
             hostname: "web-1".to_string(),
@@ -55,32 +44,12 @@ fn meta() -> Meta {
             governor: None,
             stolen_in_cpu_time: None,
         },
-        target: Default::default(),
-        plan: Plan {
-            target: Target::Processes { pids: vec![41], children: false },
-            events: vec![],
-            rate: Rate::Frequency(997),
-            call_graph: CallGraph::Auto,
-            off_cpu: false,
-            interval: ms(1000),
-            duration: None,
-            delay: Nanos(0),
-            ops: None,
-            neighbours: false,
-            probe: false,
-            hardware: vec![],
-        },
-        events: vec![event("cpu-clock", Unit::Nanos)],
-        coverage: vec![],
-        hardware: Default::default(),
-        waits: None,
-        samples: None,
-        records: vec![],
         started_unix_ns: 1_767_225_600_000_000_000,
-        started_mono_ns: 0,
         duration_ns: Some(10_000_000_000),
-        exit_status: None,
-        notes: vec![],
+        ..Meta::new(
+            (1, 0),
+            Plan::new(Target::Processes { pids: vec![41], children: false }, Rate::Frequency(997), CallGraph::Auto),
+        )
     }
 }
 

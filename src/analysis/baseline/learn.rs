@@ -92,18 +92,6 @@ impl BaselineBuilder {
     }
 }
 
-/// Makes a baseline from recordings. A recording that is listed twice counts once.
-///
-/// # Errors
-/// As [`BaselineBuilder::add`], and `Usage` without a recording.
-pub fn learn(sources: &[Source<'_>]) -> Result<Baseline> {
-    let mut builder = BaselineBuilder::default();
-    for source in sources {
-        builder.add(source)?;
-    }
-    builder.finish()
-}
-
 /// Counts the windows of a recording that are left out.
 fn skipped(profile: &Profile, digest: &Digest) -> SkippedWindows {
     let mut left = SkippedWindows::default();
@@ -261,6 +249,14 @@ mod tests {
 
     fn source<'a>(name: &'a str, profile: &'a Profile) -> Source<'a> {
         Source { name, profile, time: TimeRange::default() }
+    }
+
+    fn learn(sources: &[Source<'_>]) -> Result<Baseline> {
+        let mut builder = BaselineBuilder::default();
+        for source in sources {
+            builder.add(source)?;
+        }
+        builder.finish()
     }
 
     #[test]

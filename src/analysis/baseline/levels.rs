@@ -66,15 +66,6 @@ impl Levels {
     pub fn place(&self, load: f64) -> LevelMatch<'_> {
         place(&self.levels, load)
     }
-
-    /// The usual value of a quantity at a load; `None` if it is not known.
-    #[must_use]
-    pub fn expected(&self, load: f64, id: MetricId) -> Option<&Expected> {
-        match self.place(load) {
-            LevelMatch::Known(level) => level.expect(id),
-            LevelMatch::Thin(_) | LevelMatch::Outside(_) => None,
-        }
-    }
 }
 
 impl Level {
@@ -92,12 +83,6 @@ impl Level {
 }
 
 impl Expected {
-    /// The distance of a value from the centre, in usual deviations.
-    #[must_use]
-    pub fn deviations(&self, value: f64) -> f64 {
-        (value - self.centre) / self.spread
-    }
-
     /// The distance of a value beyond the run-to-run range, in standard deviations of windows within a run; negative
     /// below.
     #[must_use]
@@ -228,11 +213,19 @@ mod tests {
     use super::*;
     use crate::model::Measure;
 
+    /// The usual cost at a load, if its level is known.
+    fn cost(levels: &Levels, load: f64) -> Option<&Expected> {
+        match levels.place(load) {
+            LevelMatch::Known(level) => level.expect(PRIMARY),
+            LevelMatch::Thin(_) | LevelMatch::Outside(_) => None,
+        }
+    }
+
     #[test]
     fn a_steady_load_is_one_level_with_what_is_usual_there() {
         let levels = Levels::of(&baseline(&[30, 30]));
         assert_eq!((levels.axis, levels.levels.len()), (LoadAxis::OpsPerSecond, 1));
-        let cost = levels.expected(1000.0, PRIMARY).unwrap();
+        let cost = cost(&levels, 1000.0).unwrap();
         assert!((cost.centre / 5e5 - 1.0).abs() < 0.002 && cost.run >= 0.05 * cost.centre, "{cost:?}");
         assert_eq!(levels.levels[0].expected.len(), 3, "nothing that was not measured is expected");
         assert_eq!(cost.windows, 60);
@@ -250,7 +243,7 @@ mod tests {
         };
         let levels = Levels::of(&loaded(&[40], &closed));
         assert_eq!(levels.axis, LoadAxis::BusyCores);
-        assert!(levels.expected(2.0, PRIMARY).is_some());
+        assert!(cost(&levels, 2.0).is_some());
         let mut silent = baseline(&[30]);
         silent.windows.iter_mut().for_each(|window| window.cells[..2].fill(None));
         assert_eq!(Levels::of(&silent).axis, LoadAxis::BusyCores);
@@ -279,16 +272,16 @@ mod tests {
         ] {
             assert_eq!(told(load), expected, "{load}");
         }
-        assert!(levels.expected(1000.0, PRIMARY).is_some() && levels.expected(3031.0, PRIMARY).is_none());
+        assert!(cost(&levels, 1000.0).is_some() && cost(&levels, 3031.0).is_none());
     }
 
     #[test]
     fn odd_windows_are_counted_and_hardly_move_what_is_usual() {
-        let clean = Levels::of(&baseline(&[60])).expected(1000.0, PRIMARY).unwrap().centre;
+        let clean = cost(&Levels::of(&baseline(&[60])), 1000.0).unwrap().centre;
         let unusual = loaded(&[60], &|at| (1000.0, if at % 20 == 0 { 9e5 } else { 5e5 * (1.0 + 0.01 * noise(at)) }));
         let levels = Levels::of(&unusual);
         assert_eq!(outliers(&unusual, &levels), 3);
-        assert!((levels.expected(1000.0, PRIMARY).unwrap().centre / clean - 1.0).abs() < 0.005);
+        assert!((cost(&levels, 1000.0).unwrap().centre / clean - 1.0).abs() < 0.005);
     }
 
     #[test]

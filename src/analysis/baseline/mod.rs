@@ -18,7 +18,7 @@ mod types;
 pub use code::{CodeComparison, PathChange, SelectionTotals};
 pub use extend::extend;
 pub use key::{KeyChange, key_changes, key_of};
-pub use learn::{BaselineBuilder, BuildResult, SkippedWindows, Source, learn};
+pub use learn::{BaselineBuilder, BuildResult, SkippedWindows, Source};
 pub use levels::{load_of, outliers};
 pub use types::{Expected, Level, LevelMatch, Levels, LoadAxis, Strength};
 

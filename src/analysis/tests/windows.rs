@@ -1,11 +1,10 @@
-//! Windows in which something was not counted: what is missing stays missing with its own reason, in the law, in costs
-//! per operation and in series; what was counted stays.
+//! Windows in which something was not counted: what is missing stays missing with its own reason, in the law and in costs
+//! per operation; what was counted stays.
 
 use super::recordings::cases;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::analysis::{
-    Counters, Law, LawFactor, Selection, Tasks, ThreadSet, TimeRange, Totals, Window, metrics, operations,
-    per_operation, timeline, value_of,
+    Counters, Law, LawFactor, ThreadSet, TimeRange, Totals, Window, metrics, operations, per_operation, value_of,
 };
 use crate::model::profile::Profile;
 use crate::model::{Measure, MetricId, Scope, Why};
@@ -158,28 +157,6 @@ fn nothing_was_counted_means_every_metric_is_missing_with_a_reason() {
         let why = metric.value.why().unwrap_or_else(|| panic!("{:?} has a value: {:?}", metric.id, metric.value));
         assert!(!why.text().is_empty(), "{:?}", metric.id);
     }
-}
-
-#[test]
-fn a_series_has_the_windows_of_the_selected_time_and_no_value_where_nothing_was_read() {
-    let mut s = Synthetic::new();
-    for (at, span) in [(1000, 1000), (1000, 0), (2000, 1000), (3000, 1000), (4000, 1000)] {
-        s.tick(at, span);
-    }
-    s.reading("task-clock", Scope::Target, 0, 0).reading("task-clock", Scope::Target, 1000, ms(250).0);
-    s.reading("task-clock", Scope::Target, 4000, ms(250).0);
-    let profile = s.finish();
-    let series = |from, to: Option<u64>| {
-        let time = TimeRange { from: ms(from), to: to.map(ms) };
-        let selection = Selection { time, ..Selection::default() };
-        let all = timeline(&profile, &Tasks::of(&profile), &Counters::of(&profile), &selection);
-        all.iter().map(|one| (one.window.to, one.window.span())).collect::<Vec<_>>()
-    };
-    let second = ms(1000);
-    assert_eq!(series(0, None), [ms(1000), ms(2000), ms(3000), ms(4000)].map(|to| (to, second)), "none of no length");
-    assert_eq!(series(1000, Some(3000)), [(ms(2000), second), (ms(3000), second)]);
-    assert_eq!(series(1500, Some(2500)), [], "no window lies within");
-    assert_eq!(series(9000, None), []);
 }
 
 fn with_ops(totals: &[(u64, u64)]) -> Profile {

@@ -39,18 +39,7 @@ mod tests {
     use crate::model::{EventKind, Unit};
 
     fn spec(name: &str) -> EventSpec {
-        EventSpec {
-            name: name.into(),
-            kind: EventKind::Software(0),
-            exclude_user: false,
-            exclude_kernel: false,
-            exclude_hv: false,
-            exclude_guest: false,
-            exclude_host: false,
-            precise: 0,
-            group: None,
-            unit: Unit::Count,
-        }
+        EventSpec::new(name, EventKind::Software(0), Unit::Count)
     }
 
     #[test]

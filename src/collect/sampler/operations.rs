@@ -314,19 +314,11 @@ mod tests {
 
     #[test]
     fn what_the_kernel_does_not_count_is_left_to_others() {
+        let target = Target::Threads { tids: vec![std::process::id()] };
         let plan = |ops| Plan {
-            target: Target::Threads { tids: vec![std::process::id()] },
-            events: vec![],
-            rate: crate::model::Rate::Frequency(1),
-            call_graph: crate::model::CallGraph::None,
-            off_cpu: false,
             interval: Nanos(1),
-            duration: None,
-            delay: Nanos(0),
             ops,
-            neighbours: false,
-            probe: false,
-            hardware: vec![],
+            ..Plan::new(target.clone(), crate::model::Rate::Frequency(1), crate::model::CallGraph::None)
         };
         let open = |ops| Operations::open(&plan(ops), None, &[0], false, Path::new("/nowhere"), &mut vec![]);
         assert!(open(None).unwrap().is_none());

@@ -135,18 +135,7 @@ fn default_event(hardware: bool, is_virtual: bool, notes: &mut Vec<Note>) -> Eve
     } else {
         ("cpu-clock", EventKind::Software(0), Unit::Nanos)
     };
-    EventSpec {
-        name: name.to_string(),
-        kind,
-        exclude_user: false,
-        exclude_kernel: false,
-        exclude_hv: false,
-        exclude_guest: cycles,
-        exclude_host: false,
-        precise: 0,
-        group: None,
-        unit,
-    }
+    EventSpec { exclude_guest: cycles, ..EventSpec::new(name, kind, unit) }
 }
 
 /// Whether the event actually counts on this thread: many virtual machines open hardware events that stay at zero, and
@@ -223,18 +212,7 @@ mod tests {
     }
 
     fn spec(kind: EventKind) -> EventSpec {
-        EventSpec {
-            name: "it".to_string(),
-            kind,
-            exclude_user: false,
-            exclude_kernel: false,
-            exclude_hv: false,
-            exclude_guest: false,
-            exclude_host: false,
-            precise: 0,
-            group: None,
-            unit: Unit::Count,
-        }
+        EventSpec::new("it", kind, Unit::Count)
     }
 
     fn tracepoint() -> EventKind {

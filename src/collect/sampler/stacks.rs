@@ -6,7 +6,7 @@ use super::event_queue::EventQueue;
 use super::intern::Interner;
 use super::modules::KERNEL;
 use super::waiting::WaitSample;
-use crate::abi::perf::{LONGEST_CHAIN, Mode, context};
+use crate::abi::perf::{LONGEST_CHAIN, Mode, split_chain};
 use crate::model::{CallGraph, FrameId, StackEnd, StackId};
 use crate::sys::perf::record::Sample;
 use crate::unwind::{Cache, Regs};
@@ -69,9 +69,7 @@ impl Stacks {
 
     /// The stack of a sample from a process with these mappings.
     pub fn build(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
-        self.kernel.clear();
-        self.user.clear();
-        self.split(sample);
+        split_chain(sample.chain, sample.mode, &mut self.kernel, &mut self.user);
         let end = match self.method {
             CallGraph::None => StackEnd::NotTaken,
             CallGraph::FramePointer => StackEnd::Broken,
@@ -133,24 +131,6 @@ impl Stacks {
         from(0, user)
     }
 
-    /// Splits the kernel's chain at its markers. Every address but the first of each part is a return address; the
-    /// address minus one lies within the call.
-    fn split(&mut self, sample: &Sample<'_>) {
-        let mut into = None;
-        for word in sample.chain.iter() {
-            match word {
-                context::KERNEL => into = Some(&mut self.kernel),
-                context::USER => into = Some(&mut self.user),
-                context::MAX.. => into = None,
-                address => {
-                    if let Some(part) = &mut into {
-                        part.push(if part.is_empty() { address } else { address.wrapping_sub(1) });
-                    }
-                }
-            }
-        }
-    }
-
     fn unwind(&mut self, sample: &Sample<'_>, space: &AddressMap) -> StackEnd {
         let Some(from) = Regs::sampled(&sample.registers) else {
             // A kernel thread has no user side: its chain is complete.
@@ -205,13 +185,8 @@ impl Stacks {
         if self.user.len() >= LONGEST_CHAIN {
             return StackEnd::Truncated;
         }
-        let (user, cache) = (&mut self.user, &mut self.cache);
-        let starts = *self.starts.entry(frame).or_insert_with(|| {
-            user.clear();
-            // Not zero: where frame pointers replace unwind information, a zero one would mean the end.
-            let regs = Regs { ip: address, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
-            space.unwind.unwind(cache, &regs, &[], user) == StackEnd::Whole
-        });
+        let Stacks { starts, cache, .. } = self;
+        let starts = *starts.entry(frame).or_insert_with(|| space.unwind.starts_thread(cache, address));
         if starts { StackEnd::Whole } else { StackEnd::Broken }
     }
 }
@@ -219,6 +194,7 @@ impl Stacks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::perf::context;
     use crate::collect::sampler::modules::Placed;
     use crate::model::{Definition, Event, ModuleId};
     use crate::sys::perf::record::{Layout, Record, SampleId, fake, parse};

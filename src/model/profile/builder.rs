@@ -128,43 +128,12 @@ impl ProfileBuilder {
 
 #[cfg(test)]
 pub(super) mod testing {
-    use crate::model::{CallGraph, HostFacts, Meta, Plan, Rate, Target};
-    use crate::units::Nanos;
+    use crate::model::{CallGraph, Meta, Plan, Rate, Target};
 
     /// Metadata of a system-wide session, otherwise empty.
     pub fn meta() -> Meta {
-        let plan = Plan {
-            target: Target::Cpus { cpus: vec![] },
-            events: vec![],
-            rate: Rate::Frequency(997),
-            call_graph: CallGraph::Auto,
-            off_cpu: false,
-            interval: Nanos(1_000_000_000),
-            duration: None,
-            delay: Nanos(0),
-            ops: None,
-            neighbours: false,
-            probe: false,
-            hardware: vec![],
-        };
-        Meta {
-            format: (1, 0),
-            tool: String::new(),
-            host: HostFacts::default(),
-            target: Default::default(),
-            plan,
-            events: vec![],
-            coverage: vec![],
-            hardware: Default::default(),
-            waits: None,
-            samples: None,
-            records: vec![],
-            started_unix_ns: 0,
-            started_mono_ns: 0,
-            duration_ns: None,
-            exit_status: None,
-            notes: vec![],
-        }
+        let plan = Plan::new(Target::Cpus { cpus: vec![] }, Rate::Frequency(997), CallGraph::Auto);
+        Meta { tool: String::new(), ..Meta::new((1, 0), plan) }
     }
 }
 

@@ -104,18 +104,12 @@ fn group(uarch: &Uarch, capacity: &Capacity, mut roles: Vec<String>, number: u16
     roles.sort_by_key(|role| FIRST.iter().position(|first| first == role).unwrap_or(FIRST.len()));
     let events = roles.into_iter().filter_map(|role| {
         let event = uarch.event(&role)?;
+        let kind = known::kind(&event.code, capacity.kind, capacity.hybrid);
         let event = EventSpec {
-            name: event.name.clone(),
-            kind: known::kind(&event.code, capacity.kind, capacity.hybrid),
-            exclude_user: false,
-            exclude_kernel: false,
-            exclude_hv: false,
             // A guest's events do not belong to this program's code.
             exclude_guest: true,
-            exclude_host: false,
-            precise: 0,
             group: Some(number),
-            unit: unit_of_role(&role),
+            ..EventSpec::new(&event.name, kind, unit_of_role(&role))
         };
         Some(HardwareEvent { role, event })
     });

@@ -2,7 +2,7 @@
 //! Missing facts stay missing; they are not taken from this machine.
 
 use super::Source;
-use crate::model::{CallGraph, EventKind, EventSpec, HardwarePlan, Meta, Plan, Rate, Target, Unit};
+use crate::model::{CallGraph, EventKind, EventSpec, Meta, Plan, Rate, Target, Unit};
 use crate::pmu;
 use crate::store::FORMAT;
 use crate::store::perfdata::{Attr, PerfData, PerfEvent};
@@ -20,37 +20,8 @@ pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {
         command.push(source.name.clone());
     }
     let rate = if first.is_frequency() { Rate::Frequency(first.rate) } else { Rate::Period(first.rate) };
-    Meta {
-        format: FORMAT,
-        tool: env!("CARGO_PKG_VERSION").to_string(),
-        host: perf.features.host(),
-        target: Default::default(),
-        plan: Plan {
-            target: Target::Command { argv: command },
-            events: events.clone(),
-            rate,
-            call_graph: method(&perf.events),
-            off_cpu: false,
-            interval: WINDOW,
-            duration: None,
-            delay: Nanos(0),
-            ops: None,
-            neighbours: false,
-            probe: false,
-            hardware: Vec::new(),
-        },
-        events,
-        coverage: Vec::new(),
-        hardware: HardwarePlan::default(),
-        waits: None,
-        samples: None,
-        records: vec![],
-        started_unix_ns: 0,
-        started_mono_ns: 0,
-        duration_ns: None,
-        exit_status: None,
-        notes: Vec::new(),
-    }
+    let plan = Plan::new(Target::Command { argv: command }, rate, method(&perf.events));
+    Meta { host: perf.features.host(), ..Meta::new(FORMAT, Plan { events, interval: WINDOW, ..plan }) }
 }
 
 /// How stacks were taken, from the event with the most complete stacks.

@@ -1,13 +1,14 @@
 //! Imports folded stacks, `outer;inner 42` per line, as a recording with names and counts but no times, threads or
 //! addresses. Lines without a count are skipped and reported.
 
+use super::facts::WINDOW;
 use super::output::Output;
 use super::{Imported, Source};
 use crate::collect::sampler::{EventQueue, Interner};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
-    CallGraph, Definition, Event, EventKind, EventSpec, HardwarePlan, HostFacts, Meta, ModuleDef, ModuleId, ModuleKind,
-    Note, Plan, Rate, Sample, StackEnd, Symbol, Target, TaskChange, TaskEvent, Unit,
+    CallGraph, Definition, Event, EventKind, EventSpec, Meta, ModuleDef, ModuleId, ModuleKind, Note, Plan, Rate,
+    Sample, StackEnd, Symbol, Target, TaskChange, TaskEvent, Unit,
 };
 use crate::store::{FORMAT, Writer};
 use crate::units::Nanos;
@@ -85,50 +86,10 @@ fn notes(bad: u64, total: u64) -> Vec<Note> {
 
 fn meta(source: &Source) -> Meta {
     // The kernel's dummy event, because the file does not name the counted event.
-    let kind = EventKind::Software(9);
-    let event = EventSpec {
-        name: "samples".into(),
-        kind,
-        exclude_user: false,
-        exclude_kernel: false,
-        exclude_hv: false,
-        exclude_guest: false,
-        exclude_host: false,
-        precise: 0,
-        group: None,
-        unit: Unit::Count,
-    };
-    Meta {
-        format: FORMAT,
-        tool: env!("CARGO_PKG_VERSION").to_string(),
-        host: HostFacts::default(),
-        target: Default::default(),
-        plan: Plan {
-            target: Target::Command { argv: vec![source.name.clone()] },
-            events: vec![event.clone()],
-            rate: Rate::Period(1),
-            call_graph: CallGraph::FramePointer,
-            off_cpu: false,
-            interval: super::facts::WINDOW,
-            duration: None,
-            delay: Nanos(0),
-            ops: None,
-            neighbours: false,
-            probe: false,
-            hardware: Vec::new(),
-        },
-        events: vec![event],
-        coverage: Vec::new(),
-        hardware: HardwarePlan::default(),
-        waits: None,
-        samples: None,
-        records: vec![],
-        started_unix_ns: source.written_unix_ns.unwrap_or_default(),
-        started_mono_ns: 0,
-        duration_ns: None,
-        exit_status: None,
-        notes: Vec::new(),
-    }
+    let events = vec![EventSpec::new("samples", EventKind::Software(9), Unit::Count)];
+    let target = Target::Command { argv: vec![source.name.clone()] };
+    let plan = Plan { events, interval: WINDOW, ..Plan::new(target, Rate::Period(1), CallGraph::FramePointer) };
+    Meta { started_unix_ns: source.written_unix_ns.unwrap_or_default(), ..Meta::new(FORMAT, plan) }
 }
 
 struct Folded<'a> {

@@ -2,7 +2,7 @@
 //! Only recorded or unwound frames are used. Without the program's code, it is the recorded stack, marked as truncated.
 
 use super::objects::Objects;
-use crate::abi::perf::{LONGEST_CHAIN, Mode, Registers, context};
+use crate::abi::perf::{LONGEST_CHAIN, Mode, Registers, split_chain};
 use crate::collect::sampler::{AddressMap, EventQueue, Interner};
 use crate::model::{ModuleId, StackEnd, StackId};
 use crate::store::perfdata::{Attr, Sample};
@@ -49,34 +49,11 @@ impl Stacks {
         around: StackContext<'_>,
         out: &mut EventQueue,
     ) -> (Option<StackId>, StackEnd) {
-        self.split(sample);
+        split_chain(sample.chain, sample.mode, &mut self.kernel, &mut self.user);
         let end = self.complete(sample, attr, around);
         self.lead(sample);
         let (stack, cut) = self.intern(sample.mode, around, out);
         (stack, if cut { StackEnd::Truncated } else { end })
-    }
-
-    /// Splits the chain at its markers. All addresses but the first of each part are return addresses; subtracting one
-    /// moves them into the call.
-    fn split(&mut self, sample: &Sample<'_>) {
-        let Stacks { kernel, user, .. } = self;
-        kernel.clear();
-        user.clear();
-        let in_kernel = matches!(sample.mode, Mode::Kernel | Mode::Hypervisor | Mode::GuestKernel);
-        // Early kernels omitted the first marker.
-        let mut into = Some(if in_kernel { &mut *kernel } else { &mut *user });
-        for word in sample.chain.iter() {
-            match word {
-                context::KERNEL => into = Some(&mut *kernel),
-                context::USER => into = Some(&mut *user),
-                context::MAX.. => into = None,
-                address => {
-                    if let Some(part) = &mut into {
-                        part.push(if part.is_empty() { address } else { address.wrapping_sub(1) });
-                    }
-                }
-            }
-        }
     }
 
     /// Completes the program's part of the chain and determines how it ends.
@@ -127,11 +104,8 @@ impl Stacks {
             self.unknown_ends += 1;
             return StackEnd::Truncated;
         }
-        let mut walked = Vec::new();
-        // Not zero: where unwinding falls back to frame pointers, a zero frame pointer would mean the end.
-        let regs = Regs { ip: outermost, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
-        let end = around.space.unwind.unwind(&mut self.cache, &regs, &[], &mut walked);
-        if end == StackEnd::Whole { StackEnd::Whole } else { StackEnd::Broken }
+        let starts = around.space.unwind.starts_thread(&mut self.cache, outermost);
+        if starts { StackEnd::Whole } else { StackEnd::Broken }
     }
 
     /// Puts the sampled address first: a precise address differs from the first one of its chain.
@@ -176,6 +150,7 @@ impl Stacks {
 mod tests {
     use super::*;
     use crate::abi::Words;
+    use crate::abi::perf::context;
     use crate::collect::sampler::Placed;
     use crate::model::{Definition, Event, HostFacts};
     use crate::session::import::files::LocalFiles;

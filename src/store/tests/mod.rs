@@ -9,40 +9,17 @@ mod rows;
 
 use super::{Recording, Writer};
 use crate::model::{CallGraph, Definition, Event, HostFacts, Meta, Plan, Rate, Target};
-use crate::units::Nanos;
 use std::path::Path;
 
 fn meta() -> Meta {
+    let target = Target::Processes { pids: vec![41], children: false };
+    let plan = Plan::new(target, Rate::Frequency(997), CallGraph::Auto);
     Meta {
-        format: (0, 0),
         tool: "ironlaw 0.1.0".into(),
         host: HostFacts { hostname: "bell".into(), ..HostFacts::default() },
-        target: Default::default(),
-        plan: Plan {
-            target: Target::Processes { pids: vec![41], children: false },
-            events: vec![],
-            rate: Rate::Frequency(997),
-            call_graph: CallGraph::Auto,
-            off_cpu: true,
-            interval: Nanos(1_000_000_000),
-            duration: None,
-            delay: Nanos(0),
-            ops: None,
-            neighbours: false,
-            probe: false,
-            hardware: vec![],
-        },
-        events: vec![],
-        coverage: vec![],
-        hardware: Default::default(),
-        waits: None,
-        samples: None,
-        records: vec![],
         started_unix_ns: 1_700_000_000_000_000_000,
         started_mono_ns: 5,
-        duration_ns: None,
-        exit_status: None,
-        notes: vec![],
+        ..Meta::new((0, 0), Plan { off_cpu: true, ..plan })
     }
 }
 

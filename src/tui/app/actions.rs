@@ -259,7 +259,6 @@ impl App {
                 self.request()
             }
             PanelRequest::Say(text) => self.say(&text, false),
-            PanelRequest::Copy(text) => vec![Effect::Copy(text)],
         }
     }
 

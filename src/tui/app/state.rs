@@ -169,7 +169,6 @@ impl App {
             keys: &self.keys,
             head,
             time: &self.time,
-            filter: &self.filter,
             axis: self.axis,
             compared: self.time.compare,
         };

@@ -9,7 +9,6 @@ use super::theme::ThemeName;
 use super::time::Time;
 use crate::model::Measure;
 use crate::units::Nanos;
-use crate::view::query::TaskFilter;
 use crate::view::snapshot::{LoadHistory, MarkView, ScreenHeader, SelectedComparison};
 use crate::view::{Axis, Coverage};
 use ratatui::Terminal;
@@ -99,22 +98,44 @@ pub fn compared() -> SelectedComparison {
     SelectedComparison { view: Arc::new(crate::view::diff::testing::costlier()), at: 0 }
 }
 
-/// A context for testing a panel of a session that is not live.
-#[derive(Default)]
-pub struct PanelFixture(Settings);
+/// A context for testing a panel.
+pub struct PanelFixture {
+    pub settings: Settings,
+    pub axis: Axis,
+    pub compared: bool,
+    pub live: bool,
+}
+
+impl Default for PanelFixture {
+    fn default() -> Self {
+        PanelFixture { settings: settings(), axis: Axis::Event(0), compared: false, live: false }
+    }
+}
 
 impl PanelFixture {
     /// Without colours and without Unicode.
     pub fn plain() -> PanelFixture {
-        PanelFixture(Settings { theme: ThemeName::Mono, ascii: true, ..Settings::default() })
+        let settings = Settings { theme: ThemeName::Mono, ascii: true, ..settings() };
+        PanelFixture { settings, ..PanelFixture::default() }
+    }
+
+    /// Of a session that goes on.
+    pub fn live() -> PanelFixture {
+        PanelFixture { live: true, ..PanelFixture::default() }
     }
 
     /// Runs `f` with the panel's context.
     pub fn with<T>(&self, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
-        let (theme, glyphs, keys, head) = (self.0.theme(), self.0.glyphs(), &self.0.keys, head(20));
-        let (time, filter) = (Time::new(false, false), TaskFilter::default());
-        let (theme, glyphs, head, time, filter) = (&theme, &glyphs, &head, &time, &filter);
-        f(&PanelContext { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: false })
+        let PanelFixture { settings, axis, compared, live } = self;
+        let (theme, glyphs, head, time) = (settings.theme(), settings.glyphs(), head(20), Time::new(*live, false));
+        let (theme, glyphs, keys, head, time) = (&theme, &glyphs, &settings.keys, &head, &time);
+        f(&PanelContext { theme, glyphs, keys, head, time, axis: *axis, compared: *compared })
+    }
+
+    /// Draws the panel and returns its text with the status line.
+    pub fn described(&self, panel: &dyn Panel, width: u16, height: u16) -> String {
+        let status = self.with(|cx| panel.status(cx)).unwrap_or_default();
+        format!("{}\n[{status}]", self.drawn(panel, width, height))
     }
 
     /// Draws the panel and returns its text.

@@ -49,18 +49,7 @@ fn law_apart(plan: &HardwarePlan) -> HardwareGroup {
 pub(super) fn base() -> HardwarePlan {
     let event = |role: &str, config, unit| HardwareEvent {
         role: role.to_string(),
-        event: EventSpec {
-            name: role.to_string(),
-            kind: EventKind::Hardware(config),
-            exclude_user: false,
-            exclude_kernel: false,
-            exclude_hv: false,
-            exclude_guest: true,
-            exclude_host: false,
-            precise: 0,
-            group: None,
-            unit,
-        },
+        event: EventSpec { exclude_guest: true, ..EventSpec::new(role, EventKind::Hardware(config), unit) },
     };
     let events = vec![event("cycles", 0, Unit::Cycles), event("instructions", 1, Unit::Instructions)];
     HardwarePlan {

@@ -278,14 +278,11 @@ pub(super) mod tests {
 
     /// A plan by roles; an event's name is its role in capitals.
     pub fn plan(groups: &[&[&str]]) -> HardwarePlan {
-        let base = super::super::core_plan::base().groups[0].events[0].event.clone();
         let event = |role: &&str| HardwareEvent {
             role: (*role).to_string(),
             event: EventSpec {
-                name: role.to_uppercase(),
-                unit: Unit::Count,
-                kind: EventKind::Hardware(0),
-                ..base.clone()
+                exclude_guest: true,
+                ..EventSpec::new(role.to_uppercase(), EventKind::Hardware(0), Unit::Count)
             },
         };
         let group =

@@ -11,17 +11,11 @@ use crate::analysis::finding::Confidence;
 use crate::model::{MetricId, NeighbourKind};
 use crate::tui::keys::Action;
 use crate::tui::panel::{Panel, PanelRequest};
-use crate::tui::settings::Settings;
-use crate::tui::testing::{self, text};
-use crate::tui::theme::ThemeName;
-use crate::tui::time::Time;
+use crate::tui::testing::PanelFixture;
 use crate::units::Nanos;
-use crate::view::Axis;
 use crate::view::baseline::BaselineSummary;
-use crate::view::query::TaskFilter;
 use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
 
 fn moved(id: MetricId, now: f64, expected: f64, spread: f64) -> QuantityDeviation {
     let quantity = Quantity::of(id);
@@ -113,36 +107,12 @@ fn state_of(assessment: &Assessment) -> State {
     state
 }
 
-fn on<T>(settings: &Settings, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
-    let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
-    let (time, filter) = (Time::new(true, false), TaskFilter::default());
-    f(&PanelContext {
-        theme: &theme,
-        glyphs: &glyphs,
-        keys: &settings.keys,
-        head: &head,
-        time: &time,
-        filter: &filter,
-        axis: Axis::Event(0),
-        compared: false,
-    })
-}
-
-fn drawn_with(settings: &Settings, state: &State, width: u16, height: u16) -> String {
-    let area = Rect::new(0, 0, width, height);
-    let mut buf = Buffer::empty(area);
-    on(settings, |cx| {
-        state.draw(cx, area, &mut buf);
-        format!("{}\n[{}]", text(&buf), state.status(cx).unwrap_or_default())
-    })
-}
-
 fn drawn(state: &State, width: u16, height: u16) -> String {
-    drawn_with(&testing::settings(), state, width, height)
+    PanelFixture::live().described(state, width, height)
 }
 
 fn act(state: &mut State, action: Action) -> Option<Vec<PanelRequest>> {
-    on(&testing::settings(), |cx| state.act(action, cx, Rect::new(0, 0, 80, 19)))
+    PanelFixture::live().with(|cx| state.act(action, cx, Rect::new(0, 0, 80, 19)))
 }
 
 #[test]
@@ -153,8 +123,7 @@ fn an_alarm_is_told_with_what_moved_why_and_who() {
 
 #[test]
 fn plain_characters_say_all_without_colours() {
-    let settings = Settings { theme: ThemeName::Mono, ascii: true, ..testing::settings() };
-    let text = drawn_with(&settings, &state_of(&assessment()), 100, 45);
+    let text = PanelFixture::plain().described(&state_of(&assessment()), 100, 45);
     // The substitute for a control character in a name is always the same and not ASCII.
     assert!(text.replace('␛', "").is_ascii(), "{text}");
     insta::assert_snapshot!("mono_ascii_100x45", text);
@@ -221,7 +190,7 @@ proptest! {
         strange.timeline[4].ratio = Some(now);
         let mut state = state_of(&strange);
         for action in [Action::Down, Action::Bottom, Action::PageUp] {
-            on(&testing::settings(), |cx| state.act(action, cx, Rect::new(0, 0, width, height)));
+            PanelFixture::live().with(|cx| state.act(action, cx, Rect::new(0, 0, width, height)));
             let text = drawn(&state, width, height);
             prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         }

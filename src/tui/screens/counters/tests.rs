@@ -3,15 +3,10 @@ use super::*;
 use crate::model::{Measure, Quality, Section, Unit, Why};
 use crate::tui::keys::Action as A;
 use crate::tui::panel::{Panel, PanelContext};
-use crate::tui::testing::{head, text};
-use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
-use crate::tui::time::Time;
+use crate::tui::testing::PanelFixture;
 use crate::units::Nanos;
-use crate::view::Axis;
-use crate::view::query::TaskFilter;
 use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 fn metric(name: &'static str, section: Section, unit: Unit, value: Measure<f64>) -> MetricLine {
@@ -60,26 +55,11 @@ fn state() -> State {
 }
 
 fn with_context<T>(compared: bool, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
-    let (theme, glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::True), Glyphs::UNICODE);
-    let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
-    let keys = crate::tui::keys::KeyTable::default();
-    f(&PanelContext {
-        theme: &theme,
-        glyphs: &glyphs,
-        head: &head,
-        time: &time,
-        filter: &filter,
-        axis: Axis::Event(0),
-        compared,
-        keys: &keys,
-    })
+    PanelFixture { compared, ..PanelFixture::live() }.with(f)
 }
 
 fn drawn(state: &State, compared: bool, width: u16, height: u16) -> String {
-    let area = Rect::new(0, 0, width, height);
-    let mut buf = Buffer::empty(area);
-    with_context(compared, |cx| state.draw(cx, area, &mut buf));
-    text(&buf)
+    PanelFixture { compared, ..PanelFixture::live() }.drawn(state, width, height)
 }
 
 fn act(state: &mut State, actions: &[A]) {

@@ -5,14 +5,11 @@ use crate::model::{Unit, Why};
 use crate::tui::finding;
 use crate::tui::keys::Action;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
-use crate::tui::testing::{self, text};
-use crate::tui::time::Time;
+use crate::tui::testing::PanelFixture;
 use crate::view::Axis;
 use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
-use crate::view::query::TaskFilter;
 use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 fn row(label: &'static str, value: f64, unit: Unit, threshold: Option<f64>) -> EvidenceView {
@@ -69,28 +66,11 @@ fn view() -> View {
 }
 
 fn on<T>(axis: Axis, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
-    let settings = testing::settings();
-    let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
-    let (time, filter) = (Time::new(true, false), TaskFilter::default());
-    f(&PanelContext {
-        theme: &theme,
-        glyphs: &glyphs,
-        keys: &settings.keys,
-        head: &head,
-        time: &time,
-        filter: &filter,
-        axis,
-        compared: false,
-    })
+    PanelFixture { axis, ..PanelFixture::live() }.with(f)
 }
 
 fn drawn(state: &State, width: u16, height: u16) -> String {
-    let area = Rect::new(0, 0, width, height);
-    let mut buf = Buffer::empty(area);
-    on(Axis::Event(0), |cx| {
-        state.draw(cx, area, &mut buf);
-        format!("{}\n[{}]", text(&buf), state.status(cx).unwrap_or_default())
-    })
+    PanelFixture::live().described(state, width, height)
 }
 
 fn state(view: View) -> State {

@@ -4,14 +4,12 @@ use crate::tui::keys::Action as A;
 use crate::tui::panel::Panel as _;
 use crate::tui::panel::PanelContext;
 use crate::tui::panel::PanelRequest;
-use crate::tui::testing::{head, text};
-use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
-use crate::tui::time::Time;
-use crate::view::Axis;
+use crate::tui::settings::Settings;
+use crate::tui::testing::{PanelFixture, settings, text};
+use crate::tui::theme::ThemeName;
 use crate::view::baseline::testing::costlier;
 use crate::view::flame_tree::testing::flame_tree;
 use crate::view::query::Grouping;
-use crate::view::query::TaskFilter;
 use crate::view::query::ViewRequest;
 use crate::view::snapshot::PanelView;
 use crate::view::watch::WindowState;
@@ -31,26 +29,18 @@ fn state(folded: &str, before: Option<&str>) -> State {
     state
 }
 
+/// Without colours, cells are told apart by characters.
+fn fixture(compared: bool) -> PanelFixture {
+    let settings = Settings { theme: ThemeName::Mono, ..settings() };
+    PanelFixture { settings, compared, ..PanelFixture::live() }
+}
+
 fn with_context<T>(compared: bool, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
-    let (theme, glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::True), Glyphs::UNICODE);
-    let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
-    f(&PanelContext {
-        theme: &theme,
-        glyphs: &glyphs,
-        keys: &crate::tui::keys::KeyTable::default(),
-        head: &head,
-        time: &time,
-        filter: &filter,
-        axis: Axis::Event(0),
-        compared,
-    })
+    fixture(compared).with(f)
 }
 
 fn drawn(state: &State, width: u16, height: u16) -> String {
-    let area = Rect::new(0, 0, width, height);
-    let mut buf = Buffer::empty(area);
-    with_context(state.compared, |cx| state.draw(cx, area, &mut buf));
-    text(&buf)
+    fixture(state.compared).drawn(state, width, height)
 }
 
 /// Runs `f` with a session that is compared with a baseline.

@@ -114,10 +114,9 @@ impl Stage {
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut State, &PanelContext<'_>) -> T) -> T {
-        let (theme, glyphs, head, time, filter) =
-            (&self.theme, &self.glyphs, &self.head, &self.time, &TaskFilter::default());
+        let (theme, glyphs, head, time) = (&self.theme, &self.glyphs, &self.head, &self.time);
         let keys = &KeyTable::default();
-        let cx = PanelContext { theme, glyphs, keys, head, time, filter, axis: self.axis, compared: false };
+        let cx = PanelContext { theme, glyphs, keys, head, time, axis: self.axis, compared: false };
         f(&mut self.panel, &cx)
     }
 

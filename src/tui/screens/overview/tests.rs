@@ -94,7 +94,6 @@ struct Stage {
     glyphs: Glyphs,
     head: ScreenHeader,
     time: Time,
-    filter: TaskFilter,
     panel: State,
 }
 
@@ -109,14 +108,13 @@ impl Stage {
         let mut panel = State::default();
         panel.show(snapshot.body.unwrap());
         let (theme, glyphs) = (settings.theme(), settings.glyphs());
-        Stage { theme, glyphs, head: snapshot.head, time, filter: TaskFilter::default(), panel }
+        Stage { theme, glyphs, head: snapshot.head, time, panel }
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut State, &PanelContext<'_>) -> T) -> T {
-        let (theme, glyphs, head, time, filter) = (&self.theme, &self.glyphs, &self.head, &self.time, &self.filter);
+        let (theme, glyphs, head, time) = (&self.theme, &self.glyphs, &self.head, &self.time);
         let keys = &crate::tui::keys::KeyTable::default();
-        let cx =
-            PanelContext { theme, glyphs, keys, head, time, filter, axis: Axis::Event(0), compared: self.time.compare };
+        let cx = PanelContext { theme, glyphs, keys, head, time, axis: Axis::Event(0), compared: self.time.compare };
         f(&mut self.panel, &cx)
     }
 

@@ -6,11 +6,8 @@ use crate::tui::keys::Action;
 use crate::tui::keys::TABLE;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::tui::settings::Settings;
-use crate::tui::testing::{self, text};
-use crate::tui::theme::ThemeName;
-use crate::tui::time::Time;
+use crate::tui::testing::{PanelFixture, settings};
 use crate::view::Axis;
-use crate::view::query::TaskFilter;
 use crate::view::snapshot::PanelView;
 use crate::view::sweep::Progress;
 use crate::view::sweep::fixture::{self, Machine};
@@ -50,32 +47,12 @@ fn ragged() -> View {
     view
 }
 
-fn on<T>(settings: &Settings, axis: Axis, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
-    let (theme, glyphs, head) = (settings.theme(), settings.glyphs(), testing::head(20));
-    let (time, filter) = (Time::new(true, false), TaskFilter::default());
-    f(&PanelContext {
-        theme: &theme,
-        glyphs: &glyphs,
-        keys: &settings.keys,
-        head: &head,
-        time: &time,
-        filter: &filter,
-        axis,
-        compared: false,
-    })
-}
-
-fn drawn_with(settings: &Settings, state: &State, width: u16, height: u16) -> String {
-    let area = Rect::new(0, 0, width, height);
-    let mut buf = Buffer::empty(area);
-    on(settings, Axis::Event(0), |cx| {
-        state.draw(cx, area, &mut buf);
-        format!("{}\n[{}]", text(&buf), state.status(cx).unwrap_or_default())
-    })
+fn on<T>(axis: Axis, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
+    PanelFixture { axis, ..PanelFixture::live() }.with(f)
 }
 
 fn drawn(state: &State, width: u16, height: u16) -> String {
-    drawn_with(&testing::settings(), state, width, height)
+    PanelFixture::live().described(state, width, height)
 }
 
 fn state(view: View) -> State {
@@ -85,7 +62,7 @@ fn state(view: View) -> State {
 }
 
 fn act(state: &mut State, action: Action, (width, height): (u16, u16)) -> Option<Vec<PanelRequest>> {
-    on(&testing::settings(), Axis::Event(0), |cx| state.act(action, cx, Rect::new(0, 0, width, height)))
+    on(Axis::Event(0), |cx| state.act(action, cx, Rect::new(0, 0, width, height)))
 }
 
 const SMALL: (u16, u16) = (80, 19);
@@ -107,10 +84,9 @@ fn without_a_pmu_what_is_missing_says_why() {
 
 #[test]
 fn letters_and_plain_characters_say_all_without_colours() {
-    let settings = Settings { theme: ThemeName::Mono, ascii: true, ..testing::settings() };
     let mut state = state(ragged());
     state.step(-1);
-    let text = drawn_with(&settings, &state, 120, 40);
+    let text = PanelFixture::plain().described(&state, 120, 40);
     // The substitute for a control character in a name is always the same and not ASCII.
     assert!(text.replace('␛', "").is_ascii(), "{text}");
     insta::assert_snapshot!("mono_ascii_120x40", text);
@@ -204,7 +180,7 @@ fn status_says_the_law_the_cores_and_the_reason_by_what_is_open() {
     let small = (40, 8);
     let mut lines = Vec::new();
     for _ in 0..3 {
-        lines.push(on(&testing::settings(), Axis::Event(0), |cx| state.status(cx).unwrap()));
+        lines.push(on(Axis::Event(0), |cx| state.status(cx).unwrap()));
         act(&mut state, Action::Right, small);
     }
     assert!(lines[0].contains("n = 16 (SMT, 1 run)") && lines[0].contains("one run has no interval"), "{}", lines[0]);
@@ -219,7 +195,7 @@ fn a_click_chooses_a_point_a_function_or_a_page() {
     let click = |state: &mut State, column, row| {
         let kind = MouseEventKind::Down(MouseButton::Left);
         let event = MouseEvent { kind, column, row, modifiers: ratatui::crossterm::event::KeyModifiers::NONE };
-        on(&testing::settings(), Axis::Event(0), |cx| state.mouse(event, cx, area))
+        on(Axis::Event(0), |cx| state.mouse(event, cx, area))
     };
     let areas = Areas::of(area, Page::Points, 7);
     assert!(click(&mut state, 5, areas.points.y + 2).is_empty());
@@ -285,16 +261,17 @@ proptest! {
     ) {
         let view = [counters, clock, thin, ragged][which]();
         let view = numbers.into_iter().fold(view, |view, (mean, half, wide)| wild(view, mean, half, wide));
-        let settings = Settings { ascii, ..testing::settings() };
+        let settings = Settings { ascii, ..settings() };
+        let fixture = |axis| PanelFixture { settings: settings.clone(), axis, ..PanelFixture::live() };
         let mut state = state(view);
         let area = Rect::new(3, 2, width, height);
         let mut buf = Buffer::empty(Rect::new(0, 0, width + 5, height + 5));
         for key in keys {
-            on(&settings, Axis::Event(0), |cx| state.act(TABLE[key].action, cx, area));
+            fixture(Axis::Event(0)).with(|cx| state.act(TABLE[key].action, cx, area));
         }
         let kind = MouseEventKind::Down(MouseButton::Left);
         let event = MouseEvent { kind, column, row, modifiers: ratatui::crossterm::event::KeyModifiers::NONE };
-        on(&settings, Axis::OffCpu, |cx| {
+        fixture(Axis::OffCpu).with(|cx| {
             state.mouse(event, cx, area);
             state.draw(cx, area, &mut buf);
             state.status(cx);

@@ -4,13 +4,10 @@ use crate::model::Measure;
 use crate::model::{Quality, Why};
 use crate::tui::keys::Action as A;
 use crate::tui::panel::Panel as _;
-use crate::tui::panel::PanelContext;
 use crate::tui::panel::PanelRequest;
 use crate::tui::panel::ScreenId;
-use crate::tui::testing::{head, text};
-use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
-use crate::tui::time::Time;
-use crate::view::Axis;
+use crate::tui::settings::Settings;
+use crate::tui::testing::{PanelFixture, settings};
 use crate::view::query::TaskFilter;
 use crate::view::query::ViewRequest;
 use crate::view::snapshot::PanelView;
@@ -18,7 +15,6 @@ use crate::view::threads::ThreadLine;
 use crate::view::threads::ThreadsView as View;
 use crate::view::threads::{CpuLine, PathLine, WaitLine};
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 fn line(tid: u32, name: &str, running: f64, queued: f64) -> ThreadLine {
@@ -80,42 +76,24 @@ fn state() -> State {
     state
 }
 
-fn with_context<T>(glyphs: Glyphs, compared: bool, f: impl FnOnce(&PanelContext<'_>) -> T) -> T {
-    let theme = Theme::new(ThemeName::Mono, ColourDepth::True);
-    let (head, time, filter) = (head(20), Time::new(true, false), TaskFilter::default());
-    let keys = crate::tui::keys::KeyTable::default();
-    f(&PanelContext {
-        theme: &theme,
-        glyphs: &glyphs,
-        head: &head,
-        time: &time,
-        filter: &filter,
-        axis: Axis::Event(0),
-        compared,
-        keys: &keys,
-    })
-}
-
-fn drawn(state: &State, glyphs: Glyphs, compared: bool, width: u16, height: u16) -> String {
-    let area = Rect::new(0, 0, width, height);
-    let mut buf = Buffer::empty(area);
-    with_context(glyphs, compared, |cx| state.draw(cx, area, &mut buf));
-    text(&buf)
+fn drawn(state: &State, ascii: bool, compared: bool, width: u16, height: u16) -> String {
+    let settings = Settings { ascii, ..settings() };
+    PanelFixture { settings, compared, ..PanelFixture::live() }.drawn(state, width, height)
 }
 
 fn act(state: &mut State, actions: &[A]) -> Vec<PanelRequest> {
     let area = Rect::new(0, 0, 160, 20);
-    let each = |action: &A| with_context(Glyphs::UNICODE, false, |cx| state.act(*action, cx, area)).unwrap_or_default();
+    let each = |action: &A| PanelFixture::live().with(|cx| state.act(*action, cx, area)).unwrap_or_default();
     actions.iter().flat_map(each).collect()
 }
 
 #[test]
 fn it_shows_what_each_thread_did_at_any_width() {
     let mut state = state();
-    insta::assert_snapshot!("narrow", drawn(&state, Glyphs::UNICODE, false, 80, 10));
-    insta::assert_snapshot!("ascii", drawn(&state, Glyphs::ASCII, false, 80, 10));
+    insta::assert_snapshot!("narrow", drawn(&state, false, false, 80, 10));
+    insta::assert_snapshot!("ascii", drawn(&state, true, false, 80, 10));
     act(&mut state, &[A::Detail]);
-    insta::assert_snapshot!("wide", drawn(&state, Glyphs::UNICODE, true, 160, 20));
+    insta::assert_snapshot!("wide", drawn(&state, false, true, 160, 20));
 }
 
 #[test]
@@ -150,7 +128,7 @@ fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
 fn the_status_line_says_why_a_value_is_missing() {
     let mut state = state();
     act(&mut state, &[A::Bottom]);
-    let status = with_context(Glyphs::UNICODE, false, |cx| state.status(cx)).unwrap();
+    let status = PanelFixture::live().with(|cx| state.status(cx)).unwrap();
     assert!(status.contains("(ended)") && status.contains("running -: the target was gone"), "{status}");
     assert!(!status.contains('\x1b') && !status.contains('\u{202e}'));
 }
@@ -163,7 +141,7 @@ fn many_cpus_take_a_column_each() {
         .collect();
     let mut state = State::default();
     state.show(PanelView::Threads(view));
-    let text = drawn(&state, Glyphs::UNICODE, false, 120, 20);
+    let text = drawn(&state, false, false, 120, 20);
     assert!(text.contains("256 CPUs"), "{text}");
 }
 
@@ -175,8 +153,8 @@ proptest! {
         state.search("work");
         let area = Rect::new(0, 0, width, height);
         for key in keys {
-            with_context(Glyphs::UNICODE, true, |cx| state.act(actions[key], cx, area));
-            drawn(&state, Glyphs::UNICODE, true, width, height);
+            PanelFixture { compared: true, ..PanelFixture::live() }.with(|cx| state.act(actions[key], cx, area));
+            drawn(&state, false, true, width, height);
         }
     }
 }
