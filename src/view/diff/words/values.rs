@@ -19,10 +19,13 @@ pub fn relative(part: f64) -> String {
     if part >= 9.0 {
         return format!("x {}", three_digits(part + 1.0));
     }
-    let sign = if part > 0.0 { "+" } else { "" };
-    // No measurement is precise enough for more digits.
+    format!("{}{}", if part > 0.0 { "+" } else { "" }, percentage(part))
+}
+
+/// No measurement is precise enough for more digits.
+fn percentage(part: f64) -> String {
     let percent = part * 100.0;
-    if percent.abs() < 10.0 { format!("{sign}{percent:.2}%") } else { format!("{sign}{percent:.1}%") }
+    if percent.abs() < 10.0 { format!("{percent:.2}%") } else { format!("{percent:.1}%") }
 }
 
 /// A percentage typed by the user, with as few digits as possible.
@@ -64,7 +67,11 @@ pub fn within(row: &MetricRow) -> Option<String> {
 #[must_use]
 pub fn half(row: &MetricRow) -> Option<String> {
     let half = (row.high? - row.low?) / 2.0;
-    Some(change(row, half).trim_start_matches(['+', 'x', ' ']).to_string())
+    Some(match row.scale {
+        // A width is no factor, however large it is.
+        Some(Scale::Relative) => percentage(half),
+        _ => change(row, half).trim_start_matches('+').to_string(),
+    })
 }
 
 /// What a verdict means for a row: `worse`, `better`, `more`, `less`, `same` or `-`.
