@@ -17,3 +17,6 @@ pub use types::{
     CodeRow, CodeView, ComparisonView, DiffView, ExpectationRow, FactorsView, GateRow, MetricRow, PartRow,
     RecordingView, SCHEMA_VERSION, SettingsView, SideView, most,
 };
+
+#[cfg(test)]
+mod tests;
