@@ -24,13 +24,31 @@ pub(super) const TIMEOUT: Duration = Duration::from_millis(100);
 /// A running capture.
 #[derive(Debug)]
 pub(super) struct RunningCapture {
+    /// Dropped first, so that no thread waits for a reader while the capture is dropped.
     batches: Receiver<Vec<Event>>,
     wake: SyncSender<Vec<Event>>,
     namer: Namer,
     counting: Counting,
     operations: Option<CountedOperations>,
-    drain: JoinHandle<Result<Ended>>,
+    drain: Drain,
+}
+
+/// The thread that drains the rings and owns a started command.
+#[derive(Debug)]
+struct Drain {
+    thread: Option<JoinHandle<Result<Ended>>>,
     stop: StopToken,
+}
+
+impl Drop for Drain {
+    /// A reader that panics drops a capture that still runs: it is stopped, so that no command is left behind.
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.stop.stop();
+            // The reader's own failure is the one to report.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// The result of waiting for events.
@@ -99,15 +117,8 @@ impl RunningCapture {
             ended
         };
         let drain = std::thread::Builder::new().name("drain".into()).spawn(run);
-        Ok(RunningCapture {
-            batches,
-            wake,
-            namer,
-            counting,
-            operations,
-            drain: drain.context(|| "cannot start a thread")?,
-            stop,
-        })
+        let drain = Drain { thread: Some(drain.context(|| "cannot start a thread")?), stop };
+        Ok(RunningCapture { batches, wake, namer, counting, operations, drain })
     }
 
     /// The next events. Waits only for a short time.
@@ -119,7 +130,11 @@ impl RunningCapture {
                 CaptureStep::Events(batch)
             }
             // The counter thread ends before the drain thread, so everything both sent has been received.
-            Err(RecvTimeoutError::Timeout) if !self.drain.is_finished() => CaptureStep::Quiet,
+            Err(RecvTimeoutError::Timeout)
+                if self.drain.thread.as_ref().is_some_and(|thread| !thread.is_finished()) =>
+            {
+                CaptureStep::Quiet
+            }
             Err(_) => CaptureStep::Over,
         }
     }
@@ -131,7 +146,7 @@ impl RunningCapture {
 
     /// Token to stop the capture.
     pub(super) fn stop(&self) -> &StopToken {
-        &self.stop
+        &self.drain.stop
     }
 
     /// A sender that wakes the reader with an empty batch.
@@ -140,8 +155,10 @@ impl RunningCapture {
     }
 
     /// Joins the threads, which have finished their work.
-    pub(super) fn finish(self) -> Result<CaptureEnd> {
-        let ended = self.drain.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the sampling thread failed")));
+    pub(super) fn finish(mut self) -> Result<CaptureEnd> {
+        let failed = || Error::new(ErrorKind::Io, "the sampling thread failed");
+        let ended = self.drain.thread.take().map(JoinHandle::join);
+        let ended = ended.and_then(|joined| joined.ok()).unwrap_or_else(|| Err(failed()));
         let (names, mut notes) = self.namer.finish();
         notes.extend(self.counting.finish());
         let mut ended = ended?;

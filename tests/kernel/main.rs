@@ -6,6 +6,7 @@
 mod support;
 
 mod operations;
+mod sessions;
 mod waits;
 
 use ironlaw::collect::sampler::{EndReason, Ended, Sampler};
