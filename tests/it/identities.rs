@@ -160,7 +160,7 @@ fn a_thread_that_ends_between_two_readings_was_busy_until_its_end() {
         let (running, queued) = (of("task-clock", tid), of("run-delay", tid));
         eprintln!("{tid}: {life:.3} s, running {running:?}, waiting {queued:?}");
         let (Measure::Known { value: running, quality }, Some(queued)) = (running, queued.value()) else { continue };
-        if running > 0.1e9 {
+        if running > 0.02e9 {
             busy += 1;
             let used = (running + queued) * 1e-9;
             // A wait for a CPU that goes on at the last reading is not in it yet.
