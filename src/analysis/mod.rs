@@ -38,7 +38,7 @@ mod wait_coverage;
 pub use butterfly::{Branch, BranchKind, Butterfly, Instruction, SourceLine};
 pub use calltree::{CallTree, Node, Place, SideCosts};
 pub use causes::Cause;
-pub use counters::{COVERAGE_FLOOR, Counters};
+pub use counters::Counters;
 pub use coverage::Coverage;
 pub use law::{Law, LawFactor, Part, Slowdown, Totals};
 pub use metric::{Metric, value_of};

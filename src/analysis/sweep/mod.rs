@@ -21,12 +21,9 @@ mod types;
 mod usl;
 
 pub(in crate::analysis) use cost::Sums;
-pub use estimate::t95;
 pub use hot_path::hot_path;
 pub(in crate::analysis) use loss::share_variance;
-pub use speedup::{efficiency, karp_flatt, speedup};
 pub use types::{
     Coefficient, Cost, Estimate, FunctionId, Loss, LossRow, NoFit, PathCost, Peak, Point, PointMetrics, RegionFit, Run,
     Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
 };
-pub use usl::peak;

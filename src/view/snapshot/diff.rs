@@ -1,11 +1,10 @@
 //! Snapshots of comparisons.
 
-use super::head::{ComparisonHeader, LoadHistory, ScreenHeader};
+use super::head::{ComparisonHeader, ScreenHeader};
 use super::{PanelView, Snapshot};
 use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Measure, Note, Why};
-use crate::units::Nanos;
+use crate::model::Note;
 use crate::view::diff::{ComparisonView, DiffView, Per, Severity, words};
 use crate::view::diff_flamegraph::CostAxis;
 use crate::view::flame_tree::FlameTree;
@@ -59,37 +58,15 @@ fn flame(compared: &SelectedComparison, axis: Axis) -> Result<PanelView> {
 }
 
 impl ScreenHeader {
-    /// The head of a comparison. Fields that only a single profile has stay empty.
+    /// The head of a comparison.
     #[must_use]
     pub fn of_comparison(compared: &SelectedComparison, choices: &[Per]) -> ScreenHeader {
-        let missing = Measure::Missing(Why::NotRecorded);
         let (view, found) = (&compared.view, compared.one());
         let label = |found: &ComparisonView| words::label(&found.new);
         ScreenHeader {
             target: format!("{} -> {}", words::label(&view.base), found.map(label).unwrap_or_default()),
-            threads: missing,
-            event: "CPU time".to_string(),
-            unit: "ns",
-            events: vec!["CPU time".to_string()],
             has_off_cpu: found.is_some_and(|found| found.flame_graph(CostAxis::Blocked).is_some()),
-            rate: String::new(),
-            samples: 0,
-            whole: None,
-            coverage: Measure::Missing(Why::NotRecorded),
-            lost: 0,
-            own_cpu: missing,
-            live: false,
-            since: Nanos(0),
-            now: Nanos(0),
-            from: Nanos(0),
-            to: Nanos(0),
-            started_unix_ns: 0,
-            marks: Vec::new(),
-            strip: LoadHistory::default(),
             notes: found.map(notes).unwrap_or_default(),
-            cpus: 0,
-            sweep: None,
-            standing: None,
             comparison: Some(ComparisonHeader {
                 runs: [view.base.recordings.len(), found.map_or(0, |found| found.new.recordings.len())],
                 at: [compared.at, view.comparisons.len()],
@@ -98,6 +75,7 @@ impl ScreenHeader {
                 settings: words::settings(&view.settings),
                 load: found.map_or(String::new(), |found| found.load_text.clone()),
             }),
+            ..ScreenHeader::of_costs()
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::analysis::attribution::WindowState;
 use crate::analysis::diff::Per;
 use crate::analysis::{Coverage, metrics, summary, value_of};
-use crate::model::{Measure, MetricId, Note, Scope, Target};
+use crate::model::{Measure, MetricId, Note, Scope, Target, Why};
 use crate::units::Nanos;
 use crate::view::context::ViewContext;
 use crate::view::labels::{axis_of, rate_of};
@@ -153,6 +153,38 @@ impl ScreenHeader {
             strip: strip(context, context.bounds),
             notes: notes(meta, &summary),
             cpus: meta.host.cpus.len(),
+            standing: None,
+            sweep: None,
+            comparison: None,
+        }
+    }
+
+    /// The head of costs that come from several profiles: what only a single one has is missing.
+    pub(super) fn of_costs() -> ScreenHeader {
+        let missing = Measure::Missing(Why::NotRecorded);
+        ScreenHeader {
+            target: String::new(),
+            threads: missing,
+            event: "CPU time".to_string(),
+            unit: "ns",
+            events: vec!["CPU time".to_string()],
+            has_off_cpu: false,
+            rate: String::new(),
+            samples: 0,
+            whole: None,
+            coverage: Measure::Missing(Why::NotRecorded),
+            lost: 0,
+            own_cpu: missing,
+            live: false,
+            since: Nanos(0),
+            now: Nanos(0),
+            from: Nanos(0),
+            to: Nanos(0),
+            started_unix_ns: 0,
+            marks: Vec::new(),
+            strip: LoadHistory::default(),
+            notes: Vec::new(),
+            cpus: 0,
             standing: None,
             sweep: None,
             comparison: None,

@@ -1,11 +1,9 @@
 //! Snapshots of sweeps.
 
-use super::head::{LoadHistory, ScreenHeader, SweepHeader};
+use super::head::{ScreenHeader, SweepHeader};
 use super::{PanelView, Snapshot};
 use crate::analysis::Axis;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Measure, Why};
-use crate::units::Nanos;
 use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::flame_tree::FlameTree;
 use crate::view::query::{Query, ViewRequest};
@@ -48,34 +46,15 @@ fn flame(
 }
 
 impl ScreenHeader {
-    /// The head of a sweep. Fields that only a single profile has stay empty.
+    /// The head of a sweep.
     #[must_use]
     pub fn of_sweep(view: &SweepView) -> ScreenHeader {
-        let missing = Measure::Missing(Why::NotRecorded);
         ScreenHeader {
             target: view.title.clone(),
-            threads: missing,
-            event: "CPU time".to_string(),
             unit: view.cost_unit,
-            events: vec!["CPU time".to_string()],
             has_off_cpu: view.losses.iter().any(|loss| loss.blocked.is_some()),
-            rate: String::new(),
-            samples: 0,
-            whole: None,
-            coverage: Measure::Missing(Why::NotRecorded),
-            lost: 0,
-            own_cpu: missing,
             live: view.progress.is_some(),
-            since: Nanos(0),
-            now: Nanos(0),
-            from: Nanos(0),
-            to: Nanos(0),
-            started_unix_ns: 0,
-            marks: Vec::new(),
-            strip: LoadHistory::default(),
             notes: view.notes.clone(),
-            cpus: 0,
-            standing: None,
             sweep: Some(SweepHeader {
                 ops: view.ops.clone(),
                 machine: view.machine.clone(),
@@ -83,7 +62,7 @@ impl ScreenHeader {
                 runs: view.points.iter().map(|point| point.runs).sum(),
                 progress: view.progress,
             }),
-            comparison: None,
+            ..ScreenHeader::of_costs()
         }
     }
 }
