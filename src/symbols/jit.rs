@@ -103,7 +103,8 @@ impl JitCode {
     }
 
     fn add(&mut self, start: u64, size: u64, name: &str) {
-        let Some(end) = start.checked_add(size) else { return };
+        // A function without bytes holds no address, so it replaces nothing either.
+        let Some(end) = start.checked_add(size).filter(|end| *end > start) else { return };
         let below = self.functions.range(..start).next_back().filter(|(_, (end, _))| *end > start).map(|(at, _)| *at);
         let covered: Vec<u64> = below.into_iter().chain(self.functions.range(start..end).map(|(at, _)| *at)).collect();
         covered.iter().for_each(|at| drop(self.functions.remove(at)));
@@ -198,5 +199,20 @@ mod tests {
             (map.find(0x1f), map.find(0x27), map.find(0x12), map.find(0x2c)),
             (Some("new"), Some("new"), None, None)
         );
+    }
+
+    #[test]
+    fn a_function_without_bytes_takes_no_name_away() {
+        let map = map(&["10 10 whole", "10 0 label", "18 0 another", "30 0 alone"]);
+        assert_eq!((map.find(0x10), map.find(0x1f), map.find(0x30)), (Some("whole"), Some("whole"), None));
+        assert_eq!(map.functions.len(), 1);
+    }
+
+    #[test]
+    fn code_at_the_edges_of_the_address_space_is_found_or_left_out() {
+        let map = map(&["0 1 first", "fffffffffffffff0 f last", "ffffffffffffffff 1 beyond", "0x40 0x8 with a prefix"]);
+        assert_eq!((map.find(0), map.find(1)), (Some("first"), None));
+        assert_eq!((map.find(u64::MAX - 1), map.find(u64::MAX)), (Some("last"), None));
+        assert_eq!(map.find(0x47), Some("with a prefix"));
     }
 }
