@@ -44,3 +44,6 @@ fn parse<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
 fn fields(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }
+
+#[cfg(test)]
+mod tests;
