@@ -16,6 +16,7 @@ mod law;
 mod lifetimes;
 mod metric;
 mod metrics;
+mod name_forms;
 mod names;
 mod neighbours;
 mod observe;
@@ -58,6 +59,7 @@ pub use threads::{ProcessRow, ThreadRow, processes, threads};
 pub use time::{TimeRange, Window};
 pub use wait_coverage::WaitCoverage;
 
+pub(crate) use name_forms::name_forms;
 pub(crate) use names::{UNRESOLVED, short};
 pub(crate) use remainder::remainder;
 

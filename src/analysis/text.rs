@@ -1,5 +1,7 @@
 //! Formats numbers and names for sentences: three significant digits, as in the tables next to them.
 
+use super::name_forms;
+
 /// A share as a percentage: `31.2%`.
 pub(in crate::analysis) fn percent(share: f64) -> String {
     format!("{}%", digits(share * 100.0))
@@ -42,10 +44,13 @@ pub(in crate::analysis) fn digits(value: f64) -> String {
     out
 }
 
-/// A name in backticks, shortened where it would fill the sentence. Its own backticks must not end it.
+/// A name in backticks, in its longest form that does not fill the sentence. Its own backticks must not end it.
 pub(in crate::analysis) fn name(name: &str) -> String {
     const LONGEST: usize = 60;
-    let (text, more) = name.char_indices().nth(LONGEST).map_or((name, ""), |(at, _)| (&name[..at], "…"));
+    let forms = name_forms(name);
+    let fits = forms.iter().find(|form| form.chars().count() <= LONGEST);
+    let form = fits.or(forms.last()).map_or(name, String::as_str);
+    let (text, more) = form.char_indices().nth(LONGEST).map_or((form, ""), |(at, _)| (&form[..at], "…"));
     format!("`{}{more}`", text.replace('`', "'"))
 }
 
@@ -101,6 +106,11 @@ mod tests {
             ["3.20 s", "1.00 s", "410 us", "30.0 ns"]
         );
         assert_eq!([name("ma`in"), name(&"é".repeat(61))], ["`ma'in`".to_string(), format!("`{}…`", "é".repeat(60))]);
+        let hashtable = format!(
+            "std::_Hashtable<{}>::_M_find_before_node(unsigned long) const",
+            "std::pair<int, long>, ".repeat(9)
+        );
+        assert_eq!(name(&hashtable), "`std::_Hashtable::_M_find_before_node`");
         assert_eq!([digits(52_345.0), digits(999.6), digits(0.05)], ["52,300", "1,000", "0.0500"]);
     }
 }

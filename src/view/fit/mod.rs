@@ -3,5 +3,5 @@
 mod name;
 mod text;
 
-pub use name::{function_name, name_forms};
+pub use name::function_name;
 pub use text::{end, front, left, middle, right, width, wrap};
