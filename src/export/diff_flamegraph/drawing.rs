@@ -1,12 +1,12 @@
 //! The cells of the picture: their position, appearance and title.
 
 use super::{COLUMN, HEAD, PAD, ROW, STEPS, WIDTH, caption};
-use crate::analysis::name_forms;
 use crate::export::column_format::cost;
 use crate::export::columns;
 use crate::export::markup::{attribute, escaped, px};
 use crate::view::diff_flamegraph::{DiffCell, DiffFlameGraph};
 use crate::view::escape::visible;
+use crate::view::fit::name_forms;
 
 /// Narrower cells are left out, with their callees. As in the flame graph, zooming makes room for the others.
 const LEAST: f64 = 0.1;

@@ -3,5 +3,6 @@
 mod name;
 mod text;
 
+pub(crate) use crate::analysis::name_forms;
 pub use name::function_name;
 pub use text::{end, front, left, middle, right, width, wrap};
