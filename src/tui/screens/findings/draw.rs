@@ -145,7 +145,7 @@ pub(super) fn detail(lines: &[Line<'static>], scroll: usize, areas: &Areas, cx: 
         put(buf, Rect { x, width: 1, ..areas.rule }, 0, &Line::styled(cx.glyphs.rule, cx.theme.dim));
     }
     let most = lines.len().saturating_sub(usize::from(areas.detail.height));
-    let shown = lines.iter().skip(usize::from(scroll).min(most)).take(usize::from(areas.detail.height));
+    let shown = lines.iter().skip(scroll.min(most)).take(usize::from(areas.detail.height));
     for (at, line) in shown.enumerate() {
         put(buf, areas.detail, at as u16, line);
     }
