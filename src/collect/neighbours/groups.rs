@@ -146,3 +146,50 @@ impl Groups {
         self.cgroups.storage_bytes(directory)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hierarchy(mount: &str) -> Hierarchy {
+        Hierarchy { version: 1, controllers: vec!["cpuacct".to_string()], mount: mount.into(), root: "/".into() }
+    }
+
+    #[test]
+    fn the_targets_group_is_the_one_of_the_same_name_in_the_hierarchy_that_counts() {
+        let own = hierarchy("/sys/fs/cgroup/cpuacct");
+        for (target, expected) in [
+            ("/sys/fs/cgroup/cpuacct/web/a", Some("/sys/fs/cgroup/cpuacct/web/a")),
+            ("/sys/fs/cgroup/perf_event/web/a", Some("/sys/fs/cgroup/cpuacct/web/a")),
+            ("/sys/fs/cgroup/perf_event", Some("/sys/fs/cgroup/cpuacct/")),
+            ("/elsewhere/web", None),
+        ] {
+            assert_eq!(same_place(&own, Path::new(target)).as_deref(), expected.map(Path::new), "{target}");
+        }
+        assert_eq!(same_place(&hierarchy("/"), Path::new("/web")).as_deref(), Some(Path::new("/web")));
+    }
+
+    #[test]
+    fn a_group_is_called_by_its_path_below_the_mount() {
+        let own = hierarchy("/sys/fs/cgroup");
+        for (directory, expected) in
+            [("/sys/fs/cgroup/web/a b", Some("/web/a b")), ("/sys/fs/cgroup", Some("/")), ("/sys/fs/cgroup2/web", None)]
+        {
+            assert_eq!(name(&own, Path::new(directory)).as_deref(), expected, "{directory}");
+        }
+    }
+
+    #[test]
+    fn the_old_hierarchy_counts_where_both_are_mounted() {
+        let both = |old: &str| CgroupFs {
+            hierarchies: vec![
+                Hierarchy { version: 2, controllers: vec![], mount: "/two".into(), root: "/".into() },
+                Hierarchy { controllers: vec![old.to_string()], ..hierarchy("/one") },
+            ],
+        };
+        for (cgroups, mount) in [(both("cpuacct"), "/one"), (both("pids"), "/two")] {
+            assert_eq!(super::hierarchy(&cgroups).map(|found| found.mount), Some(PathBuf::from(mount)));
+        }
+        assert!(super::hierarchy(&CgroupFs::default()).is_none());
+    }
+}
