@@ -1,7 +1,10 @@
 //! One error type for the whole program, so that every failure says what failed, on which object, and what to do.
 //! It never prints and never exits: the kind decides the exit code, and only `main` exits.
 
+use std::cell::Cell;
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
 
 /// The result of anything that can fail in ironlaw.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -130,6 +133,32 @@ impl<T, E: Into<Error>> Context<T> for Result<T, E> {
     }
 }
 
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Runs a library's decoder on bytes that may be malformed. Returns a panic inside it as [`ErrorKind::Corrupt`] with its
+/// message, and prints nothing of it. Panics of other threads print as before.
+pub(crate) fn catch_panic<T>(decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    HOOK.call_once(|| {
+        let previous = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                previous(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(decode));
+    QUIET.set(false);
+    outcome.unwrap_or_else(|cause| {
+        let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref().copied());
+        Err(Error::new(ErrorKind::Corrupt, format!("undecodable: {}", text.unwrap_or("no reason given"))))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,5 +178,12 @@ mod tests {
         assert_eq!((error.kind(), error.kind().exit_code()), (ErrorKind::Exhausted, 1));
         assert_eq!(ErrorKind::Usage.exit_code(), 2);
         assert_eq!(ErrorKind::Breach.exit_code(), 3);
+    }
+
+    #[test]
+    fn a_panic_inside_becomes_an_error_with_its_message() {
+        let error = catch_panic::<()>(|| panic!("page {} is bad", 3)).expect_err("it panicked");
+        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Corrupt, "undecodable: page 3 is bad"));
+        assert_eq!(catch_panic(|| Ok(5)).ok(), Some(5));
     }
 }

@@ -1,6 +1,5 @@
 //! Columns and Parquet files. The only module that uses polars; it treats rows as plain data.
 
-mod catch_panic;
 mod checksum;
 mod encode;
 mod parquet;

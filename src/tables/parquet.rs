@@ -1,11 +1,10 @@
 //! Reads and writes tables as Parquet bytes that any Parquet reader understands: plain types, dictionary pages, zstd.
 //! Works on bytes in memory and starts no threads. Damaged bytes cause an error, not a panic.
 
-use super::catch_panic::caught;
 use super::checksum;
 use super::encode;
 use super::table::{Table, corrupt};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, catch_panic};
 use polars::io::SerReader;
 use polars::io::parquet::read::{ParallelStrategy, ParquetReader};
 use polars::io::parquet::write::{KeyValueMetadata, ParquetWriter, StatisticsOptions};
@@ -48,7 +47,7 @@ pub fn to_parquet(table: &Table) -> Result<Vec<u8>> {
 /// [`ErrorKind::Corrupt`] unless the bytes are a complete Parquet file of plausible size.
 pub fn from_parquet(bytes: &[u8]) -> Result<Table> {
     checksum::check(bytes)?;
-    caught(|| {
+    catch_panic(|| {
         let mut reader = ParquetReader::new(Cursor::new(bytes)).read_parallel(ParallelStrategy::None);
         check_size(&mut reader)?;
         reader.finish().map(Table::from_frame).map_err(|error| corrupt(&error))

@@ -3,6 +3,7 @@
 
 use super::code::{Slice, UnwindTables};
 use crate::abi::perf::Registers;
+use crate::error::catch_panic;
 use crate::model::StackEnd;
 use framehop::{CacheNative, Error, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder, UnwinderNative};
 use std::fmt;
@@ -135,21 +136,20 @@ impl AddressSpace {
             beyond |= bytes.is_none() && address < limit.saturating_add(16 << 20);
             bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes).ok_or(())
         };
-        let mut frames = self.unwinder.iter_frames(regs.ip, self.native(regs), &mut cache.0, &mut read);
-        let mut depth = 0;
-        let end = loop {
-            match frames.next() {
-                Ok(Some(FrameAddress::InstructionPointer(ip))) => out.push(ip),
-                Ok(Some(FrameAddress::ReturnAddress(address))) => out.push(address.get() - 1),
-                Ok(None) => break StackEnd::Whole,
-                Err(Error::ReturnAddressIsNull) => break StackEnd::Whole,
-                Err(_) => break StackEnd::Broken,
+        let walk = || {
+            let mut frames = self.unwinder.iter_frames(regs.ip, self.native(regs), &mut cache.0, &mut read);
+            for _ in 0..DEPTH {
+                match frames.next() {
+                    Ok(Some(FrameAddress::InstructionPointer(ip))) => out.push(ip),
+                    Ok(Some(FrameAddress::ReturnAddress(address))) => out.push(address.get() - 1),
+                    Ok(None) | Err(Error::ReturnAddressIsNull) => return Ok(StackEnd::Whole),
+                    Err(_) => return Ok(StackEnd::Broken),
+                }
             }
-            depth += 1;
-            if depth >= DEPTH {
-                break StackEnd::Truncated;
-            }
+            Ok(StackEnd::Truncated)
         };
+        // A damaged table can make the parser overflow; the program that brought it must not end the recording.
+        let end = catch_panic(walk).unwrap_or(StackEnd::Broken);
         if end == StackEnd::Broken && beyond { StackEnd::Truncated } else { end }
     }
 
