@@ -23,7 +23,7 @@ struct Function {
 }
 
 /// Which of the symbol tables.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Table {
     of_debug_file: bool,
     dynamic: bool,
@@ -117,19 +117,11 @@ impl Image {
         let functions = self.functions.get_or_init(|| self.read_functions());
         let after = functions.partition_point(|function| function.start <= address);
         let named = after.checked_sub(1).and_then(|at| functions.get(at)).filter(|function| address < function.end);
-        match named.and_then(|function| self.symbol_name(function)) {
-            Some(name) => Some(demangle(name)),
+        let name = |function| self.with_symbol(function, |symbol| symbol.name().ok().map(demangle)).flatten();
+        match named.and_then(name).filter(|name| !name.is_empty()) {
+            Some(name) => Some(name),
             None => self.bounds(address).map(|range| format!("{}+{:#x}", self.label, range.start)),
         }
-    }
-
-    /// The mangled name of a function.
-    fn symbol_name(&self, function: &Function) -> Option<&str> {
-        let attached = self.debug_file.as_ref().map(|file| &file.bytes);
-        let bytes = if function.table.of_debug_file { attached? } else { &self.bytes };
-        let file = open(bytes).ok()?;
-        let table = if function.table.dynamic { file.dynamic_symbol_table() } else { file.symbol_table() };
-        table?.symbol_by_index(function.index).ok()?.name().ok()
     }
 
     fn bounds(&self, address: u64) -> Option<Range<u64>> {
@@ -147,38 +139,65 @@ impl Image {
         let files = debug_file.chain([(false, &self.bytes)]);
         let files: Vec<_> =
             files.filter_map(|(of_debug_file, bytes)| Some((of_debug_file, open(bytes).ok()?))).collect();
-        let mut named = Vec::new();
-        for (of_debug_file, file) in &files {
-            for (dynamic, table) in [(false, file.symbol_table()), (true, file.dynamic_symbol_table())] {
-                let table_id = Table { of_debug_file: *of_debug_file, dynamic };
-                let symbols = table.into_iter().flat_map(|table| table.symbols());
-                named.extend(symbols.filter_map(|symbol| function(&symbol, table_id)));
-            }
+        let tables: Vec<_> = files
+            .iter()
+            .flat_map(|(of_debug_file, file)| [false, true].map(|dynamic| (*of_debug_file, dynamic, file)))
+            .filter_map(|(of_debug_file, dynamic, file)| {
+                Some((Table { of_debug_file, dynamic }, symbol_table(file, dynamic)?))
+            })
+            .collect();
+        let mut functions = Vec::new();
+        for (id, table) in &tables {
+            functions.extend(table.symbols().filter_map(|symbol| function(&symbol, *id)));
         }
-        named.sort_unstable_by_key(|(function, _)| function.start);
-        let aliases = named.chunk_by(|(a, _), (b, _)| a.start == b.start);
-        let preferred = aliases.filter_map(|aliases| aliases.iter().min_by_key(|(_, name)| name));
-        let mut functions: Vec<Function> = preferred.map(|(function, _)| *function).collect();
+        functions.sort_unstable_by_key(|function| function.start);
+        // Names are read only where several share an address.
+        let rank = |function: &&Function| {
+            let table = tables.iter().find(|(id, _)| *id == function.table);
+            table.and_then(|(_, table)| table.symbol_by_index(function.index).ok()).map(|symbol| rank(&symbol))
+        };
+        let aliases = functions.chunk_by(|a, b| a.start == b.start);
+        let preferred = aliases.filter_map(|aliases| match aliases {
+            [only] => Some(only),
+            _ => aliases.iter().min_by_key(rank),
+        });
+        let mut functions: Vec<Function> = preferred.copied().collect();
         close_unsized(&mut functions);
         functions
     }
+
+    fn with_symbol<T>(&self, function: &Function, read: impl FnOnce(&object::Symbol<'_, '_>) -> T) -> Option<T> {
+        let attached = self.debug_file.as_ref().map(|file| &file.bytes);
+        let bytes = if function.table.of_debug_file { attached? } else { &self.bytes };
+        let file = open(bytes).ok()?;
+        let symbol = symbol_table(&file, function.table.dynamic)?.symbol_by_index(function.index).ok()?;
+        Some(read(&symbol))
+    }
 }
 
-/// Orders the names at one address as perf does, so that both tools print the same one: sized, then not weak, then
-/// global, then fewer leading underscores, then the longer name.
-type NameRank<'a> = (bool, bool, bool, usize, Reverse<usize>, &'a str);
+fn symbol_table<'a, 'b>(file: &'b object::File<'a>, dynamic: bool) -> Option<object::SymbolTable<'a, 'b>> {
+    if dynamic { file.dynamic_symbol_table() } else { file.symbol_table() }
+}
 
-/// The symbol of a defined function and how its name ranks.
-fn function<'a>(symbol: &object::Symbol<'a, '_>, table: Table) -> Option<(Function, NameRank<'a>)> {
-    let code = symbol.kind() == SymbolKind::Text || is_ifunc(symbol);
-    if !code || !symbol.is_definition() {
-        return None;
-    }
-    let name = symbol.name().ok().filter(|name| !name.is_empty())?;
-    let (start, size) = (symbol.address(), symbol.size());
+/// Orders the symbols at one address as perf does, so that both tools print the same name: sized, then not weak, then
+/// global, then fewer leading underscores, then the longer name.
+fn rank<'a>(symbol: &object::Symbol<'a, '_>) -> impl Ord + use<'a> {
+    let name = symbol.name().unwrap_or("");
     let underscores = name.len() - name.trim_start_matches('_').len();
-    let rank = (size == 0, symbol.is_weak(), !symbol.is_global(), underscores, Reverse(name.len()), name);
-    Some((Function { start, end: start.saturating_add(size), table, index: symbol.index() }, rank))
+    let binding = (symbol.size() == 0, symbol.is_weak(), !symbol.is_global());
+    (name.is_empty(), binding, underscores, Reverse(name.len()), name)
+}
+
+/// The symbol of a defined function.
+fn function(symbol: &object::Symbol<'_, '_>, table: Table) -> Option<Function> {
+    let code = symbol.kind() == SymbolKind::Text || is_ifunc(symbol);
+    let (start, size) = (symbol.address(), symbol.size());
+    (code && symbol.is_definition()).then(|| Function {
+        start,
+        end: start.saturating_add(size),
+        table,
+        index: symbol.index(),
+    })
 }
 
 /// Extends a symbol without a size to the next symbol.
