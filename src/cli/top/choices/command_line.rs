@@ -1,5 +1,6 @@
 //! Splits a typed command line into a program and its arguments, by the shell's quoting rules.
-//! Nothing is expanded: anything that needs a shell is rejected, with a hint on how to run a shell.
+//! Nothing is expanded: anything that needs a shell is rejected, with a hint on how to run a shell. The crate `shlex`
+//! does not say which characters were quoted, so it cannot tell a pipe from an argument.
 
 use crate::error::{Error, ErrorKind, Result};
 
