@@ -111,7 +111,7 @@ fn comparison_parts(comparison: &ComparisonHeader) -> Vec<(String, bool)> {
 fn capture_parts(head: &ScreenHeader) -> Vec<(String, bool)> {
     let mut parts = vec![(format!("{} {}", visible(&head.event), head.rate), false)];
     if let Some(whole) = head.whole {
-        parts.push((format!("stacks {} whole", number::percent(whole).joined()), whole < 0.95));
+        parts.push((format!("stacks {} complete", number::percent(whole).joined()), whole < 0.95));
     }
     if let Measure::Known { value, .. } = head.coverage
         && (value.is_low() || value.is_high())
