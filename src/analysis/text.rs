@@ -15,7 +15,7 @@ pub(in crate::analysis) fn seconds(value: f64) -> String {
     format!("{} {unit}", digits(value / factor))
 }
 
-/// A plain number: `1.87`, `5,230`; a dash for what is no number.
+/// A plain number: `1.87`, `5,230`; a dash for NaN and infinity.
 pub(in crate::analysis) fn digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_string();

@@ -1,4 +1,4 @@
-//! The thread that finds names: what it is asked, what it sends, and what remains if it fails.
+//! The naming thread: its requests, its results, and what remains if it fails.
 
 use crate::collect::sampler::{KERNEL, ModuleFile, ModuleFiles, NAMED_BELOW};
 use crate::model::{Bytes, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, Note};

@@ -1,4 +1,4 @@
-//! How each kind of target is reached, and what is said where it cannot be.
+//! How each kind of target is attached to, and the message where that fails.
 
 use crate::collect::sampler::attach::{AttachScope, attach, attach_scope};
 use crate::collect::sampler::event_requests::{EventGroup, EventRequests};
