@@ -6,27 +6,24 @@ use super::demangle::demangle;
 use super::fde::{self, Section};
 use crate::error::Result;
 use crate::model::{BuildId, Bytes, Symbol};
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable, SymbolIndex, SymbolKind};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// A function by its address in the image. Its name stays in the symbol table until a lookup needs it: a program has
-/// a hundred thousand of them, and a recording meets some hundred.
+/// A function by its address in the image. Its mangled name stays in the file until a lookup needs it: a program has a
+/// hundred thousand of them, and a recording meets some hundred.
 #[derive(Clone, Copy)]
 struct Function {
     start: u64,
     /// Exclusive. The next function's start if the symbol has no size.
     end: u64,
-    table: Table,
-    index: SymbolIndex,
-}
-
-/// Which of the symbol tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Table {
-    of_debug_file: bool,
-    dynamic: bool,
+    /// Place of the name in the bytes of its file.
+    name: usize,
+    name_length: u32,
+    in_debug_file: bool,
+    /// Unsized, weak, not global.
+    binding: (bool, bool, bool),
 }
 
 /// An image with its cached debug information and functions.
@@ -117,9 +114,8 @@ impl Image {
         let functions = self.functions.get_or_init(|| self.read_functions());
         let after = functions.partition_point(|function| function.start <= address);
         let named = after.checked_sub(1).and_then(|at| functions.get(at)).filter(|function| address < function.end);
-        let name = |function| self.with_symbol(function, |symbol| symbol.name().ok().map(demangle)).flatten();
-        match named.and_then(name).filter(|name| !name.is_empty()) {
-            Some(name) => Some(name),
+        match named.and_then(|function| self.symbol_name(function)) {
+            Some(name) => Some(demangle(name)),
             None => self.bounds(address).map(|range| format!("{}+{:#x}", self.label, range.start)),
         }
     }
@@ -135,68 +131,56 @@ impl Image {
 
     /// Functions from the symbol tables of the image and its debug file, sorted, one per address.
     fn read_functions(&self) -> Vec<Function> {
-        let debug_file = self.debug_file.iter().map(|file| (true, &file.bytes));
-        let files = debug_file.chain([(false, &self.bytes)]);
-        let files: Vec<_> =
-            files.filter_map(|(of_debug_file, bytes)| Some((of_debug_file, open(bytes).ok()?))).collect();
-        let tables: Vec<_> = files
-            .iter()
-            .flat_map(|(of_debug_file, file)| [false, true].map(|dynamic| (*of_debug_file, dynamic, file)))
-            .filter_map(|(of_debug_file, dynamic, file)| {
-                Some((Table { of_debug_file, dynamic }, symbol_table(file, dynamic)?))
-            })
-            .collect();
         let mut functions = Vec::new();
-        for (id, table) in &tables {
-            functions.extend(table.symbols().filter_map(|symbol| function(&symbol, *id)));
+        let debug_file = self.debug_file.iter().map(|file| (&file.bytes, true));
+        for (bytes, in_debug_file) in debug_file.chain([(&self.bytes, false)]) {
+            let Ok(file) = open(bytes) else { continue };
+            let symbols = file.symbols().chain(file.dynamic_symbols());
+            functions.extend(symbols.filter_map(|symbol| function(&symbol, bytes, in_debug_file)));
         }
         functions.sort_unstable_by_key(|function| function.start);
-        // Names are read only where several share an address.
-        let rank = |function: &&Function| {
-            let table = tables.iter().find(|(id, _)| *id == function.table);
-            table.and_then(|(_, table)| table.symbol_by_index(function.index).ok()).map(|symbol| rank(&symbol))
-        };
         let aliases = functions.chunk_by(|a, b| a.start == b.start);
         let preferred = aliases.filter_map(|aliases| match aliases {
             [only] => Some(only),
-            _ => aliases.iter().min_by_key(rank),
+            _ => aliases.iter().min_by_key(|function| self.rank(function)),
         });
         let mut functions: Vec<Function> = preferred.copied().collect();
         close_unsized(&mut functions);
         functions
     }
 
-    fn with_symbol<T>(&self, function: &Function, read: impl FnOnce(&object::Symbol<'_, '_>) -> T) -> Option<T> {
+    /// Orders the functions at one address as perf does, so that both tools print the same name: sized, then not weak,
+    /// then global, then fewer leading underscores, then the longer name.
+    fn rank(&self, function: &Function) -> impl Ord + use<'_> {
+        let name = self.symbol_name(function).unwrap_or("");
+        let underscores = name.len() - name.trim_start_matches('_').len();
+        (function.binding, underscores, Reverse(name.len()), name)
+    }
+
+    /// The mangled name.
+    fn symbol_name(&self, function: &Function) -> Option<&str> {
         let attached = self.debug_file.as_ref().map(|file| &file.bytes);
-        let bytes = if function.table.of_debug_file { attached? } else { &self.bytes };
-        let file = open(bytes).ok()?;
-        let symbol = symbol_table(&file, function.table.dynamic)?.symbol_by_index(function.index).ok()?;
-        Some(read(&symbol))
+        let bytes = if function.in_debug_file { attached? } else { &self.bytes };
+        let end = function.name.checked_add(function.name_length as usize)?;
+        std::str::from_utf8((**bytes).as_ref().get(function.name..end)?).ok()
     }
 }
 
-fn symbol_table<'a, 'b>(file: &'b object::File<'a>, dynamic: bool) -> Option<object::SymbolTable<'a, 'b>> {
-    if dynamic { file.dynamic_symbol_table() } else { file.symbol_table() }
-}
-
-/// Orders the symbols at one address as perf does, so that both tools print the same name: sized, then not weak, then
-/// global, then fewer leading underscores, then the longer name.
-fn rank<'a>(symbol: &object::Symbol<'a, '_>) -> impl Ord + use<'a> {
-    let name = symbol.name().unwrap_or("");
-    let underscores = name.len() - name.trim_start_matches('_').len();
-    let binding = (symbol.size() == 0, symbol.is_weak(), !symbol.is_global());
-    (name.is_empty(), binding, underscores, Reverse(name.len()), name)
-}
-
-/// The symbol of a defined function.
-fn function(symbol: &object::Symbol<'_, '_>, table: Table) -> Option<Function> {
+/// The symbol of a defined function in a file's bytes.
+fn function(symbol: &object::Symbol<'_, '_>, bytes: &Bytes, in_debug_file: bool) -> Option<Function> {
     let code = symbol.kind() == SymbolKind::Text || is_ifunc(symbol);
+    if !code || !symbol.is_definition() {
+        return None;
+    }
+    let name = symbol.name().ok().filter(|name| !name.is_empty())?;
     let (start, size) = (symbol.address(), symbol.size());
-    (code && symbol.is_definition()).then(|| Function {
+    Some(Function {
         start,
         end: start.saturating_add(size),
-        table,
-        index: symbol.index(),
+        name: name.as_ptr().addr().checked_sub((**bytes).as_ref().as_ptr().addr())?,
+        name_length: u32::try_from(name.len()).ok()?,
+        in_debug_file,
+        binding: (size == 0, symbol.is_weak(), !symbol.is_global()),
     })
 }
 
