@@ -483,14 +483,15 @@ fn the_lock_of_the_address_space_and_flushed_translations_are_named() {
     }
 }
 
-/// One window of samples shows them all as a hot function; what makes them slow takes counters.
+/// One window of samples shows them all as a hot function; what makes them slow takes counters. What is followed from
+/// memory fits no cache, whatever else uses it.
 #[test]
 fn what_only_counters_tell_apart_is_never_called_clear() {
     require!("perf");
     let dir = Dir::new();
     for (workload, rule, function) in [
         ("false-sharing", "false-sharing", "bump_counter"),
-        ("chase-llc", "cache-capacity", "follow_pointers"),
+        ("chase-dram", "cache-capacity", "follow_pointers"),
         ("chase-tlb", "page-walks", "follow_pointers"),
     ] {
         dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1"));
