@@ -23,6 +23,7 @@ mod writer;
 pub use damage::Damage;
 pub use folder::path;
 pub use reader::Recording;
+pub(crate) use rows::bound;
 pub use writer::Writer;
 
 /// The format version written. Readers refuse a higher major number; a higher minor number only adds.

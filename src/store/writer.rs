@@ -58,25 +58,23 @@ impl Tables {
         definitions.into_iter().chain(rest)
     }
 
-    fn push(&mut self, event: &Event) {
+    fn push(&mut self, event: Event) {
         match event {
-            Event::Define(Definition::Module(def)) => self.mappings.push(def.clone()),
-            Event::Define(Definition::Frame(def)) => self.frames.push(*def),
-            Event::Define(Definition::Stack(def)) => self.stacks.push(*def),
-            Event::Define(Definition::Names { frame, symbols }) => {
-                self.names.push(NamesDef { frame: *frame, symbols: symbols.clone() });
-            }
-            Event::Define(Definition::Counter(def)) => self.counters.push(def.clone()),
-            Event::Sample(sample) => self.samples.push(*sample),
-            Event::OffCpu(span) => self.off_cpu.push(*span),
-            Event::Reading(reading) => self.windows.push(Window::Reading(*reading)),
-            Event::Define(Definition::Neighbour(def)) => self.neighbours.push(def.clone()),
-            Event::Neighbour(used) => self.neighbour_uses.push(*used),
-            Event::Task(task) => self.tasks.push(task.clone()),
-            Event::Lost(lost) => self.lost.push(*lost),
-            Event::Ops { at, total } => self.ops.push(OpsTotal { at: *at, total: *total }),
-            Event::Mark(mark) => self.marks.push(mark.clone()),
-            Event::Tick(tick) => self.windows.push(Window::End(*tick)),
+            Event::Define(Definition::Module(def)) => self.mappings.push(def),
+            Event::Define(Definition::Frame(def)) => self.frames.push(def),
+            Event::Define(Definition::Stack(def)) => self.stacks.push(def),
+            Event::Define(Definition::Names { frame, symbols }) => self.names.push(NamesDef { frame, symbols }),
+            Event::Define(Definition::Counter(def)) => self.counters.push(def),
+            Event::Sample(sample) => self.samples.push(sample),
+            Event::OffCpu(span) => self.off_cpu.push(span),
+            Event::Reading(reading) => self.windows.push(Window::Reading(reading)),
+            Event::Define(Definition::Neighbour(def)) => self.neighbours.push(def),
+            Event::Neighbour(used) => self.neighbour_uses.push(used),
+            Event::Task(task) => self.tasks.push(task),
+            Event::Lost(lost) => self.lost.push(lost),
+            Event::Ops { at, total } => self.ops.push(OpsTotal { at, total }),
+            Event::Mark(mark) => self.marks.push(mark),
+            Event::Tick(tick) => self.windows.push(Window::End(tick)),
         }
     }
 }
@@ -112,9 +110,21 @@ impl Writer {
     /// # Errors
     /// As [`Writer::flush`].
     pub fn write(&mut self, events: &[Event]) -> Result<()> {
-        for event in events {
-            self.tables.push(event);
-        }
+        events.iter().for_each(|event| self.push(event.clone()));
+        self.flush_if_full()
+    }
+
+    /// Buffers an event. The caller calls [`Writer::flush_if_full`] from time to time.
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        self.tables.push(event);
+    }
+
+    /// Flushes if very many rows are buffered.
+    ///
+    /// # Errors
+    /// As [`Writer::flush`].
+    pub fn flush_if_full(&mut self) -> Result<()> {
         if self.buffered_rows() > MAX_BUFFERED_ROWS { self.flush() } else { Ok(()) }
     }
 

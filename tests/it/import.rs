@@ -102,6 +102,24 @@ fn every_reader_works_on_an_import() {
 }
 
 #[test]
+fn a_perf_data_file_is_read_directly_as_if_it_had_been_imported() {
+    let dir = Dir::new();
+    let names = std::fs::read_dir(fixtures()).expect("the fixtures are there").flatten();
+    let files = names.filter_map(|entry| entry.file_name().into_string().ok());
+    for name in files.filter(|name| name.starts_with("perf.data")) {
+        let path = fixture(&name);
+        dir.ironlaw(&["import", text(&path), "-o", "run", "--force"]).succeeds();
+        let direct = ironlaw::session::open(&path).expect("it is read");
+        let imported = ironlaw::session::open(&dir.join("run.ironlaw")).expect("it opens");
+        assert_eq!(format!("{direct:?}"), format!("{imported:?}"), "{name}");
+    }
+    let path = fixture("perf.data.callgraph-3.8");
+    let folded = dir.ironlaw(&["flamegraph", text(&path), "--format", "folded", "-o", "-"]).succeeds().out;
+    assert!(folded.lines().count() > 10, "{folded}");
+    assert_eq!(dir.ironlaw(&["report", text(&path), "--format", "json"]).succeeds().code, Some(0));
+}
+
+#[test]
 fn a_pipe_is_read_as_well_as_a_file_and_needs_a_name() {
     let dir = Dir::new();
     let path = fixture("perf.data.piped-6.8");

@@ -6,19 +6,58 @@ use super::modules::KERNEL;
 use crate::model::{Definition, Event, FrameDef, FrameId, ModuleId, StackDef, StackId, Symbol};
 use rustc_hash::FxHashMap;
 
-/// Limit of distinct stacks, some 150 MB here; programs have thousands. Beyond it, stacks end where they become new.
+/// Limit of distinct stacks, some 50 MB here; programs have thousands. Beyond it, stacks end where they become new.
 const MOST_STACKS: usize = 2 << 20;
 
 /// Kernel functions known only by name get addresses below this, where no kernel code lies.
 pub const NAMED_BELOW: u64 = 1 << 20;
 
+/// Receives the definitions of new frames and stacks.
+pub trait Definitions {
+    /// Adds a definition.
+    fn define(&mut self, definition: Definition);
+}
+
+impl Definitions for EventQueue {
+    fn define(&mut self, definition: Definition) {
+        self.push(Event::Define(definition));
+    }
+}
+
 /// Frames and stacks seen so far.
 #[derive(Debug, Default)]
 pub struct Interner {
-    frames: FxHashMap<(Option<ModuleId>, u64), FrameId>,
-    stacks: FxHashMap<(Option<StackId>, FrameId), StackId>,
+    frames: FxHashMap<FrameKey, FrameId>,
+    /// The stacks by number.
+    stacks: Vec<Node>,
+    /// The stacks that are not the first child of their parent.
+    further: FxHashMap<(Option<StackId>, FrameId), StackId>,
     /// Kernel functions known only by name.
     named: FxHashMap<String, u64>,
+}
+
+/// A stack: its innermost frame, and the stack that was first called from it. Most stacks are called from by one other
+/// only, which a table of all pairs would store, and look up, at several times the cost.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    frame: FrameId,
+    first: Option<std::num::NonZero<u32>>,
+}
+
+/// Module and address in three words instead of four.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct FrameKey {
+    module: u32,
+    address: [u32; 2],
+}
+
+impl FrameKey {
+    fn new(module: Option<ModuleId>, address: u64) -> FrameKey {
+        FrameKey {
+            module: module.map_or(u32::MAX, |module| module.0),
+            address: [address as u32, (address >> 32) as u32],
+        }
+    }
 }
 
 impl Interner {
@@ -29,18 +68,19 @@ impl Interner {
         parent: Option<StackId>,
         module: Option<ModuleId>,
         address: u64,
-        out: &mut EventQueue,
+        out: &mut impl Definitions,
     ) -> Option<(FrameId, StackId)> {
         if self.stacks.len() >= MOST_STACKS {
-            let frame = *self.frames.get(&(module, address))?;
-            return Some((frame, *self.stacks.get(&(parent, frame))?));
+            let frame = *self.frames.get(&FrameKey::new(module, address))?;
+            return Some((frame, self.known(parent, frame)?));
         }
         let frame = self.frame(module, address, out);
-        Some((frame, self.stack(parent, frame, out)))
+        let stack = self.known(parent, frame).unwrap_or_else(|| self.add(parent, frame, out));
+        Some((frame, stack))
     }
 
     /// The address that represents a kernel function known only by name.
-    pub fn named(&mut self, function: &str, out: &mut EventQueue) -> u64 {
+    pub fn named(&mut self, function: &str, out: &mut impl Definitions) -> u64 {
         if let Some(address) = self.named.get(function) {
             return *address;
         }
@@ -48,24 +88,42 @@ impl Interner {
         self.named.insert(function.to_string(), address);
         let frame = self.frame(Some(KERNEL), address, out);
         let symbol = Symbol { function: function.to_string(), file: None, line: None, inlined: false };
-        out.push(Event::Define(Definition::Names { frame, symbols: vec![symbol] }));
+        out.define(Definition::Names { frame, symbols: vec![symbol] });
         address
     }
 
-    fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut EventQueue) -> FrameId {
+    fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut impl Definitions) -> FrameId {
         let next = FrameId(self.frames.len() as u32);
-        *self.frames.entry((module, address)).or_insert_with(|| {
-            out.push(Event::Define(Definition::Frame(FrameDef { id: next, module, address })));
+        *self.frames.entry(FrameKey::new(module, address)).or_insert_with(|| {
+            out.define(Definition::Frame(FrameDef { id: next, module, address }));
             next
         })
     }
 
-    fn stack(&mut self, parent: Option<StackId>, frame: FrameId, out: &mut EventQueue) -> StackId {
+    fn known(&self, parent: Option<StackId>, frame: FrameId) -> Option<StackId> {
+        if let Some(parent) = parent {
+            let first = self.node(parent)?.first?.get();
+            if self.node(StackId(first)).is_some_and(|node| node.frame == frame) {
+                return Some(StackId(first));
+            }
+        }
+        self.further.get(&(parent, frame)).copied()
+    }
+
+    fn node(&self, stack: StackId) -> Option<&Node> {
+        self.stacks.get(stack.0 as usize)
+    }
+
+    fn add(&mut self, parent: Option<StackId>, frame: FrameId, out: &mut impl Definitions) -> StackId {
         let next = StackId(self.stacks.len() as u32);
-        *self.stacks.entry((parent, frame)).or_insert_with(|| {
-            out.push(Event::Define(Definition::Stack(StackDef { id: next, parent, frame })));
-            next
-        })
+        self.stacks.push(Node { frame, first: None });
+        // The first stack of all has no parent, so no child has number 0.
+        match parent.and_then(|parent| self.stacks.get_mut(parent.0 as usize)) {
+            Some(parent) if parent.first.is_none() => parent.first = std::num::NonZero::new(next.0),
+            _ => drop(self.further.insert((parent, frame), next)),
+        }
+        out.define(Definition::Stack(StackDef { id: next, parent, frame }));
+        next
     }
 }
 

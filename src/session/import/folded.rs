@@ -2,9 +2,9 @@
 //! addresses. Lines without a count are skipped and reported.
 
 use super::facts::WINDOW;
-use super::output::Output;
+use super::output::{Output, RecordingOutput};
 use super::{Imported, Source};
-use crate::collect::sampler::{EventQueue, Interner};
+use crate::collect::sampler::Interner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     CallGraph, Definition, Event, EventKind, EventSpec, Meta, ModuleDef, ModuleId, ModuleKind, Note, Plan, Rate,
@@ -59,14 +59,14 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(source: &Source, create
             "it is neither perf.data nor folded stacks (`main;parse 42` per line)",
         ));
     }
-    let mut output = Output::new(meta(source), create);
-    let notes = notes(bad, total);
-    let mut folded = Folded::new(source);
+    let mut meta = meta(source);
+    let mut folded = Folded::new(source, RecordingOutput::new(create));
     for line in lines(&text).flatten() {
-        folded.line(&line, total <= MOST_SAMPLES, &mut output)?;
+        folded.line(&line, total <= MOST_SAMPLES);
+        folded.output.settle(&meta)?;
     }
-    output.meta().notes = notes;
-    output.finish()
+    meta.notes = notes(bad, total);
+    folded.output.finish(meta)
 }
 
 fn notes(bad: u64, total: u64) -> Vec<Note> {
@@ -92,32 +92,26 @@ fn meta(source: &Source) -> Meta {
     Meta { started_unix_ns: source.written_unix_ns.unwrap_or_default(), ..Meta::new(FORMAT, plan) }
 }
 
-struct Folded<'a> {
+struct Folded<'a, O> {
     interner: Interner,
-    out: EventQueue,
+    output: O,
     /// Each name gets an address of its own: its number.
     names: FxHashMap<(CodeOrigin, &'a str), u64>,
 }
 
-impl<'a> Folded<'a> {
-    fn new(source: &Source) -> Folded<'a> {
-        let mut out = EventQueue::default();
+impl<'a, O: Output> Folded<'a, O> {
+    fn new(source: &Source, mut output: O) -> Folded<'a, O> {
         let modules = [(ModuleKind::Kernel, "[kernel]"), (ModuleKind::Jit, "[folded]"), (ModuleKind::Jit, "[jit]")];
         for (id, (kind, path)) in (0..).zip(modules) {
             let def = ModuleDef { id: ModuleId(id), kind, path: path.into(), build_id: None, pid: 0 };
-            out.push(Event::Define(Definition::Module(def)));
+            output.define(Definition::Module(def));
         }
         let comm = source.name.rsplit('/').next().unwrap_or_default().to_string();
-        out.push(Event::Task(TaskEvent { at: Nanos(0), pid: 0, tid: 0, change: TaskChange::Alive { comm } }));
-        Folded { interner: Interner::default(), out, names: FxHashMap::default() }
+        output.push(Event::Task(TaskEvent { at: Nanos(0), pid: 0, tid: 0, change: TaskChange::Alive { comm } }));
+        Folded { interner: Interner::default(), output, names: FxHashMap::default() }
     }
 
-    fn line<C: FnOnce(&Meta) -> Result<Writer>>(
-        &mut self,
-        line: &Line<'a>,
-        singly: bool,
-        output: &mut Output<C>,
-    ) -> Result<()> {
+    fn line(&mut self, line: &Line<'a>, singly: bool) {
         let (mut stack, mut kernel, mut end) = (None, false, StackEnd::Whole);
         for frame in line.frames.split(';') {
             let (home, name) = home(frame);
@@ -130,9 +124,8 @@ impl<'a> Folded<'a> {
         }
         let (samples, weight) = if singly { (line.count, 1) } else { (1, line.count) };
         let (at, pid, tid, cpu, event) = (Nanos(0), 0, 0, 0, 0);
-        let sample = Event::Sample(Sample { at, pid, tid, cpu, event, weight, stack, end, kernel });
-        output.add(self.out.take())?;
-        (0..samples).try_for_each(|_| output.add([sample.clone()]))
+        let sample = Sample { at, pid, tid, cpu, event, weight, stack, end, kernel };
+        (0..samples).for_each(|_| self.output.push(Event::Sample(sample)));
     }
 
     fn call(
@@ -145,10 +138,10 @@ impl<'a> Folded<'a> {
         let new = !self.names.contains_key(&(home, name));
         let address = *self.names.entry((home, name)).or_insert(next);
         let module = Some(ModuleId(home as u32));
-        let (frame, stack) = self.interner.call(parent, module, address, &mut self.out)?;
+        let (frame, stack) = self.interner.call(parent, module, address, &mut self.output)?;
         if new {
             let symbols = vec![Symbol { function: name.to_string(), file: None, line: None, inlined: false }];
-            self.out.push(Event::Define(Definition::Names { frame, symbols }));
+            self.output.define(Definition::Names { frame, symbols });
         }
         Some(stack)
     }

@@ -4,6 +4,9 @@
 //! A perf.data file takes the same path as a live capture: mappings form an address space per process, stacks are
 //! numbered, and copied stack bytes are unwound if the code is available. Missing information becomes a note.
 
+mod chains;
+#[cfg(test)]
+mod equality_tests;
 mod facts;
 mod files;
 mod folded;
@@ -18,11 +21,12 @@ mod tasks;
 
 pub use source::Source;
 
+use self::output::{ProfileOutput, RecordingOutput};
 use super::recorder::CaptureStats;
 use crate::error::Result;
 use crate::model::Meta;
+use crate::model::profile::Profile;
 use crate::store::Writer;
-use crate::store::perfdata::PerfData;
 use std::path::PathBuf;
 
 /// The format of a file.
@@ -62,11 +66,19 @@ pub struct Imported {
 /// Nothing in the file could be read, or the recording cannot be written. From a damaged file, the readable part is
 /// imported with a note.
 pub fn import(source: &Source, options: &Options, create: impl FnOnce(&Meta) -> Result<Writer>) -> Result<Imported> {
-    let bytes: &[u8] = (*source.bytes).as_ref();
-    let told = if PerfData::is_one(bytes) { Format::Perf } else { Format::Folded };
+    let told = if source.is_perf_data() { Format::Perf } else { Format::Folded };
     let imported = match options.format.unwrap_or(told) {
-        Format::Perf => perf::import(source, options, create),
+        Format::Perf => perf::import(source, options, |_| RecordingOutput::new(create)),
         Format::Folded => folded::import(source, create),
     };
     imported.map_err(|error| error.context(format!("cannot import {}", source.name)))
+}
+
+/// Imports a `perf.data` file into memory: the same profile as that of its recording.
+///
+/// # Errors
+/// Nothing in the file could be read.
+pub fn profile(source: &Source, options: &Options) -> Result<Profile> {
+    let profile = perf::import(source, options, ProfileOutput::new);
+    profile.map_err(|error| error.context(format!("cannot import {}", source.name)))
 }

@@ -6,7 +6,7 @@ use super::kernel::KernelNames;
 use super::objects::Objects;
 use crate::collect::sampler::KERNEL;
 use crate::error::Result;
-use crate::model::{Definition, Event, FrameDef, ModuleId, Note, Symbol};
+use crate::model::{Definition, FrameDef, ModuleId, Note, Symbol};
 use crate::symbols::{ModuleSource, Options, Symbolizer};
 use rustc_hash::FxHashSet;
 
@@ -37,11 +37,11 @@ impl<'a> Names<'a> {
     }
 
     /// Emits the names of those frames that have any.
-    pub(super) fn name(&mut self, frames: &[FrameDef], mut to: impl FnMut(Event) -> Result<()>) -> Result<()> {
+    pub(super) fn name(&mut self, frames: &[FrameDef], mut to: impl FnMut(Definition) -> Result<()>) -> Result<()> {
         for frame in frames {
             let symbols = self.symbols(frame);
             if !symbols.is_empty() {
-                to(Event::Define(Definition::Names { frame: frame.id, symbols }))?;
+                to(Definition::Names { frame: frame.id, symbols })?;
             }
         }
         Ok(())
@@ -127,8 +127,8 @@ mod tests {
         let host = HostFiles { fetch: false };
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: FxHashMap::default() };
         let mut names = vec![None; frames.len()];
-        let done = Names::new(&objects, files, &kernel).name(&frames, |event| {
-            if let Event::Define(Definition::Names { frame, symbols }) = event {
+        let done = Names::new(&objects, files, &kernel).name(&frames, |definition| {
+            if let Definition::Names { frame, symbols } = definition {
                 names[frame.0 as usize] = symbols.first().map(|symbol| symbol.function.clone());
             }
             Ok(())

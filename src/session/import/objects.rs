@@ -4,8 +4,8 @@
 use super::files::{LocalFiles, Wanted, build_id};
 use crate::abi::is_anonymous;
 use crate::abi::perf::MmapRecord;
-use crate::collect::sampler::{AddressMap, EventQueue, KERNEL, Placed};
-use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleDef, ModuleId, ModuleKind, Note};
+use crate::collect::sampler::{AddressMap, Definitions, KERNEL, Placed};
+use crate::model::{BuildId, Bytes, Definition, FrameDef, ModuleDef, ModuleId, ModuleKind, Note};
 use crate::store::perfdata::{Build, KernelSymbol};
 use crate::symbols::ModuleSource;
 use crate::sys::files;
@@ -43,15 +43,16 @@ pub(super) struct Objects {
     files: FxHashMap<String, Vec<(Identity, ModuleId)>>,
     just_in_time: FxHashMap<u32, ModuleId>,
     named: FxHashMap<String, ModuleId>,
-    /// The kernel's address ranges.
+    /// The kernel's address ranges, and how often they have changed.
     kernel: AddressMap,
+    kernel_version: u64,
     /// The reference symbol of the kernel image and its recorded address.
     reference: Option<(String, u64)>,
 }
 
 impl Objects {
     /// Starts with the kernel only, and defines it.
-    pub(super) fn new(local: LocalFiles, builds: &[Build], kernel_named: bool, out: &mut EventQueue) -> Objects {
+    pub(super) fn new(local: LocalFiles, builds: &[Build], kernel_named: bool, out: &mut impl Definitions) -> Objects {
         let kernel_build = kernel_build(builds).cloned();
         let builds = builds.iter().filter(|build| !build.kernel || build.path == "[vdso]");
         let mut objects = Objects {
@@ -62,6 +63,7 @@ impl Objects {
             just_in_time: FxHashMap::default(),
             named: FxHashMap::default(),
             kernel: AddressMap::default(),
+            kernel_version: 0,
             reference: None,
         };
         let source = kernel_named.then_some(ModuleSource::Kernel);
@@ -90,12 +92,12 @@ impl Objects {
     }
 
     /// A guest's kernel, of which nothing else is known.
-    pub(super) fn guest_kernel(&mut self, out: &mut EventQueue) -> ModuleId {
+    pub(super) fn guest_kernel(&mut self, out: &mut impl Definitions) -> ModuleId {
         self.named("[guest.kernel]", ModuleKind::Kernel, None, out)
     }
 
     /// The kernel or one of its modules was mapped.
-    pub(super) fn map_kernel(&mut self, mapping: &MmapRecord<'_>, kernel_named: bool, out: &mut EventQueue) {
+    pub(super) fn map_kernel(&mut self, mapping: &MmapRecord<'_>, kernel_named: bool, out: &mut impl Definitions) {
         let path = String::from_utf8_lossy(mapping.path);
         let end = mapping.start.saturating_add(mapping.length);
         let module = match path.strip_prefix(KERNEL_IMAGE) {
@@ -107,11 +109,11 @@ impl Objects {
                 self.named(&module_name(&path), ModuleKind::Kernel, kernel_named.then_some(ModuleSource::Kernel), out)
             }
         };
-        self.kernel.map(mapping.start, end, &Placed { module, base: 0, code: None });
+        self.place_in_kernel(mapping.start, end, module);
     }
 
     /// The kernel generated code at run time.
-    pub(super) fn map_generated(&mut self, code: &KernelSymbol<'_>, out: &mut EventQueue) {
+    pub(super) fn map_generated(&mut self, code: &KernelSymbol<'_>, out: &mut impl Definitions) {
         let end = code.start.saturating_add(code.length);
         if code.removed || end <= code.start {
             // Its samples may still arrive, and nothing else is placed there before they do.
@@ -122,11 +124,21 @@ impl Objects {
         if let Some(object) = self.objects.get_mut(module.0 as usize) {
             object.only = Some(name);
         }
-        self.kernel.map(code.start, end, &Placed { module, base: 0, code: None });
+        self.place_in_kernel(code.start, end, module);
+    }
+
+    fn place_in_kernel(&mut self, start: u64, end: u64, module: ModuleId) {
+        self.kernel_version += 1;
+        self.kernel.map(start, end, &Placed { module, base: 0, code: None });
+    }
+
+    /// Changes whenever an address of the kernel may belong to another module than before.
+    pub(super) fn kernel_version(&self) -> u64 {
+        self.kernel_version
     }
 
     /// The module of a program's mapping.
-    pub(super) fn place(&mut self, mapping: &MmapRecord<'_>, out: &mut EventQueue) -> Placed {
+    pub(super) fn place(&mut self, mapping: &MmapRecord<'_>, out: &mut impl Definitions) -> Placed {
         let path = String::from_utf8_lossy(mapping.path);
         let path = path.strip_suffix(" (deleted)").unwrap_or(&path);
         if path == "[vdso]" {
@@ -168,7 +180,7 @@ impl Objects {
         })
     }
 
-    fn file(&mut self, path: &str, mapping: &MmapRecord<'_>, out: &mut EventQueue) -> ModuleId {
+    fn file(&mut self, path: &str, mapping: &MmapRecord<'_>, out: &mut impl Definitions) -> ModuleId {
         let build = mapping.build_id.map(|id| BuildId(id.to_vec())).or_else(|| self.builds.get(path).cloned());
         let identity = (build, mapping.inode);
         let known = self.files.get(path).and_then(|known| known.iter().find(|(other, _)| *other == identity));
@@ -186,7 +198,7 @@ impl Objects {
     }
 
     /// This kernel's vdso stands in for the recorded one only if it is the same build.
-    fn vdso(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
+    fn vdso(&mut self, pid: u32, out: &mut impl Definitions) -> ModuleId {
         if let Some(module) = self.named.get("[vdso]") {
             return *module;
         }
@@ -202,7 +214,7 @@ impl Objects {
         module
     }
 
-    fn jit(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
+    fn jit(&mut self, pid: u32, out: &mut impl Definitions) -> ModuleId {
         if let Some(module) = self.just_in_time.get(&pid) {
             return *module;
         }
@@ -213,7 +225,13 @@ impl Objects {
         module
     }
 
-    fn named(&mut self, name: &str, kind: ModuleKind, source: Option<ModuleSource>, out: &mut EventQueue) -> ModuleId {
+    fn named(
+        &mut self,
+        name: &str,
+        kind: ModuleKind,
+        source: Option<ModuleSource>,
+        out: &mut impl Definitions,
+    ) -> ModuleId {
         if let Some(module) = self.named.get(name) {
             return *module;
         }
@@ -232,7 +250,7 @@ impl Objects {
         path: &str,
         pid: u32,
         (build_id, source): (Option<BuildId>, Option<ModuleSource>),
-        out: &mut EventQueue,
+        out: &mut impl Definitions,
     ) -> ModuleId {
         let id = ModuleId(self.objects.len() as u32);
         let bytes = match &source {
@@ -242,7 +260,7 @@ impl Objects {
         let code = bytes.and_then(|bytes| UnwindTables::parse(bytes).ok()).map(Arc::new);
         let is_file = kind == ModuleKind::File;
         self.objects.push(Object { source, only: None, path: path.to_string(), is_file, code });
-        out.push(Event::Define(Definition::Module(ModuleDef { id, kind, path: path.to_string(), build_id, pid })));
+        out.define(Definition::Module(ModuleDef { id, kind, path: path.to_string(), build_id, pid }));
         id
     }
 }
@@ -269,6 +287,7 @@ fn module_name(path: &str) -> String {
 mod tests {
     use super::*;
     use crate::abi::perf::Mode;
+    use crate::collect::sampler::EventQueue;
     use crate::model::FrameId;
 
     fn mapping(pid: u32, path: &str, start: u64, inode: Option<u64>) -> MmapRecord<'_> {

@@ -8,16 +8,14 @@ use super::objects::{Objects, kernel_build};
 use super::output::Output;
 use super::stacks::{StackContext, Stacks};
 use super::tasks::Tasks;
-use super::{Imported, Options, Source, facts};
+use super::{Options, Source, facts};
 use crate::abi::perf::{MmapRecord, Mode};
 use crate::collect::host;
-use crate::collect::sampler::EventQueue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
-    CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, LossKind, Lost, Meta, Note, Sample, Scope, Tick,
+    CounterDef, CounterId, CounterReading, Definition, Event, LossKind, Lost, Meta, Note, Sample, Scope, Tick,
 };
 use crate::session::naming::HostFiles;
-use crate::store::Writer;
 use crate::store::perfdata::{self, PerfData, ReadValues, Record, RecordBody};
 use crate::symbols::is_jitdump;
 use crate::sys::procfs::ProcFs;
@@ -43,16 +41,15 @@ struct ImportProblems {
 }
 
 /// An import in progress.
-struct Import<'a, C> {
+struct Import<'a, O> {
     perf: &'a PerfData<'a>,
     local: LocalFiles,
     kernel_named: bool,
     objects: Objects,
     tasks: Tasks,
     stacks: Stacks,
-    out: EventQueue,
-    output: Output<C>,
-    frames: Vec<FrameDef>,
+    meta: Meta,
+    output: O,
     dumps: FxHashMap<u32, String>,
     /// Counters that were read, by event.
     counters: FxHashMap<usize, CounterId>,
@@ -66,18 +63,19 @@ struct Import<'a, C> {
 }
 
 /// Imports a file.
-pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
+pub(super) fn import<O: Output>(
     source: &Source,
     options: &Options,
-    create: C,
-) -> Result<Imported> {
+    output: impl FnOnce(&Meta) -> O,
+) -> Result<O::Product> {
     let perf = PerfData::parse((*source.bytes).as_ref())?;
     let meta = facts::meta(&perf, source);
     let here = host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys"));
     let local = LocalFiles::new(options.symfs.as_deref(), &meta.host, &here);
     let recorded = kernel_build(&perf.builds);
     let kernel = KernelNames::choose(options, &local, recorded, &meta.host.kernel, Path::new("/"))?;
-    let mut import = Import::new(&perf, local, kernel.text.is_some(), Output::new(meta, create));
+    let output = output(&meta);
+    let mut import = Import::new(&perf, meta, local, kernel.text.is_some(), output);
     let mut records = perf.records();
     for record in records.by_ref() {
         import.take(&record)?;
@@ -92,11 +90,10 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(
     import.finish(source, kernel, notes)
 }
 
-impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
-    fn new(perf: &'a PerfData<'a>, local: LocalFiles, kernel_named: bool, mut output: Output<C>) -> Self {
-        let mut out = EventQueue::default();
-        let objects = Objects::new(local.clone(), &perf.builds, kernel_named, &mut out);
-        let stacks = Stacks::new(&output.meta().host.arch);
+impl<'a, O: Output> Import<'a, O> {
+    fn new(perf: &'a PerfData<'a>, meta: Meta, local: LocalFiles, kernel_named: bool, mut output: O) -> Self {
+        let objects = Objects::new(local.clone(), &perf.builds, kernel_named, &mut output);
+        let stacks = Stacks::new(&meta.host.arch);
         Import {
             perf,
             local,
@@ -104,9 +101,8 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
             objects,
             tasks: Tasks::default(),
             stacks,
-            out,
+            meta,
             output,
-            frames: Vec::new(),
             dumps: FxHashMap::default(),
             counters: FxHashMap::default(),
             values: FxHashMap::default(),
@@ -131,23 +127,23 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         self.now = at.unwrap_or(self.now).max(self.now);
         match body {
             RecordBody::Mmap(mapping) => self.mapped(&mapping),
-            RecordBody::KernelSymbol(symbol) => self.objects.map_generated(&symbol, &mut self.out),
+            RecordBody::KernelSymbol(symbol) => self.objects.map_generated(&symbol, &mut self.output),
             RecordBody::Comm(comm) => {
                 let event = self.tasks.named(at, &comm);
-                self.out.push(event);
+                self.output.push(event);
             }
             RecordBody::Fork(task) => {
                 if task.pid != task.parent_pid {
                     self.objects.forget(task.pid);
                 }
                 if let Some(event) = self.tasks.born(at, &task) {
-                    self.out.push(event);
+                    self.output.push(event);
                 }
             }
             RecordBody::Exit(task) => {
                 let (event, forgotten) = self.tasks.ended(self.now, task.pid, task.tid);
                 forgotten.into_iter().for_each(|pid| self.objects.forget(pid));
-                self.out.push(event);
+                self.output.push(event);
             }
             RecordBody::Lost(count) => self.lost(record, LossKind::Ring, count),
             RecordBody::Throttle => self.lost(record, LossKind::Throttled, 1),
@@ -155,17 +151,17 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
             RecordBody::Sample(sample) => self.sample(record, &sample),
             RecordBody::Other => {}
         }
-        self.hand_over()
+        self.output.settle(&self.meta)
     }
 
     fn mapped(&mut self, mapping: &MmapRecord<'_>) {
         let Some(end) = mapping.end() else { return };
         match mapping.mode {
-            Mode::Kernel => self.objects.map_kernel(mapping, self.kernel_named, &mut self.out),
+            Mode::Kernel => self.objects.map_kernel(mapping, self.kernel_named, &mut self.output),
             Mode::GuestKernel | Mode::GuestUser | Mode::Hypervisor => {}
             Mode::User | Mode::Unknown => {
                 self.remember_dump(mapping);
-                let placed = self.objects.place(mapping, &mut self.out);
+                let placed = self.objects.place(mapping, &mut self.output);
                 self.tasks.mapped(mapping.pid, mapping.start, end, &placed);
             }
         }
@@ -181,7 +177,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
 
     fn lost(&mut self, record: &Record<'_>, kind: LossKind, count: u64) {
         let cpu = record.stamp.cpu.unwrap_or_default();
-        self.out.push(Event::Lost(Lost { at: self.now, cpu, kind, count }));
+        self.output.push(Event::Lost(Lost { at: self.now, cpu, kind, count }));
     }
 
     fn read(&mut self, event: usize, tid: u32, reads: &ReadValues<'_>) {
@@ -191,7 +187,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
             let enabled = Nanos(reads.enabled.unwrap_or_default());
             let running = reads.running.map_or(enabled, Nanos);
             let scope = Scope::Thread(tid);
-            self.out.push(Event::Reading(CounterReading { counter, scope, at: self.now, value, enabled, running }));
+            self.output.push(Event::Reading(CounterReading { counter, scope, at: self.now, value, enabled, running }));
         }
     }
 
@@ -199,10 +195,10 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         if let Some(counter) = self.counters.get(&event) {
             return Some(*counter);
         }
-        let spec = self.output.meta().events.get(event)?;
+        let spec = self.meta.events.get(event)?;
         let id = CounterId(u16::try_from(self.counters.len()).ok()?);
         let def = CounterDef { id, name: spec.name.clone(), unit: spec.unit, group: spec.group };
-        self.out.push(Event::Define(Definition::Counter(def)));
+        self.output.define(Definition::Counter(def));
         self.counters.insert(event, id);
         Some(id)
     }
@@ -213,12 +209,12 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         let at = self.now;
         self.tick(at);
         if let Some(event) = self.tasks.meet(at, pid, tid) {
-            self.out.push(event);
+            self.output.push(event);
         }
-        let guest = (sample.mode == Mode::GuestKernel).then(|| self.objects.guest_kernel(&mut self.out));
+        let guest = (sample.mode == Mode::GuestKernel).then(|| self.objects.guest_kernel(&mut self.output));
         let (space, objects) = (self.tasks.space(pid), &self.objects);
-        let (stack, end) =
-            self.stacks.build(sample, &attr, StackContext { space: &space, objects, guest }, &mut self.out);
+        let around = StackContext { space, objects, guest, event: record.event };
+        let (stack, end) = self.stacks.build(sample, &attr, around, &mut self.output);
         let kernel = !matches!(sample.mode, Mode::User | Mode::Unknown | Mode::GuestUser);
         let cpu = record.stamp.cpu.unwrap_or_default();
         self.problems.samples += 1;
@@ -231,7 +227,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         for (event, weight) in weights.as_deref().unwrap_or(&alone) {
             let event = u16::try_from(*event).unwrap_or_default();
             let weight = *weight;
-            self.out.push(Event::Sample(Sample { at, pid, tid, cpu, event, weight, stack, end, kernel }));
+            self.output.push(Event::Sample(Sample { at, pid, tid, cpu, event, weight, stack, end, kernel }));
         }
     }
 
@@ -255,28 +251,22 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         if spans > 0 {
             let span = Nanos(spans.saturating_mul(facts::WINDOW.0));
             self.window += span;
-            self.out.push(Event::Tick(Tick { at: self.window, span }));
+            self.output.push(Event::Tick(Tick { at: self.window, span }));
         }
     }
 
-    fn hand_over(&mut self) -> Result<()> {
-        let events = self.out.take();
-        self.frames.extend(events.iter().filter_map(|event| match event {
-            Event::Define(Definition::Frame(frame)) => Some(*frame),
-            _ => None,
-        }));
-        self.output.add(events)
-    }
-
-    fn finish(mut self, source: &Source, kernel: KernelNames, mut notes: Vec<Note>) -> Result<Imported> {
-        let Import { objects, frames, mut output, local, now, base, .. } = self;
+    fn finish(mut self, source: &Source, kernel: KernelNames, mut notes: Vec<Note>) -> Result<O::Product> {
+        let Import { objects, stacks, mut meta, mut output, local, now, base, .. } = self;
+        let frames = stacks.into_frames();
         let host = HostFiles { fetch: false };
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: std::mem::take(&mut self.dumps) };
         let mut names = Names::new(&objects, files, &kernel);
-        names.name(&frames, |event| output.add([event]))?;
+        names.name(&frames, |definition| {
+            output.define(definition);
+            output.settle(&meta)
+        })?;
         notes.extend(objects.note(&frames));
         notes.extend(names.notes());
-        let meta = output.meta();
         let start = self
             .perf
             .features
@@ -287,7 +277,7 @@ impl<'a, C: FnOnce(&Meta) -> Result<Writer>> Import<'a, C> {
         meta.started_mono_ns = base.unwrap_or_default();
         meta.duration_ns = Some(now.0);
         meta.notes = notes;
-        output.finish()
+        output.finish(meta)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::Bytes;
+use crate::store::perfdata::PerfData;
 use crate::sys::files;
 use std::fs::File;
 use std::io::Read;
@@ -52,6 +53,12 @@ impl Source {
         let written = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let written_unix_ns = written.and_then(|time| u64::try_from(time.as_nanos()).ok());
         Ok(Source { name, bytes, written_unix_ns })
+    }
+
+    /// Whether `perf record` wrote it.
+    #[must_use]
+    pub fn is_perf_data(&self) -> bool {
+        PerfData::is_one((*self.bytes).as_ref())
     }
 
     /// Reads to the end and keeps everything in memory.

@@ -1,12 +1,18 @@
 //! Builds a numbered stack from a recorded sample: the kernel's part, then the program's, innermost first.
 //! Only recorded or unwound frames are used. Without the program's code, it is the recorded stack, marked as truncated.
 
+use super::chains::{Built, ChainKey, Chains};
 use super::objects::Objects;
+use super::tasks::Space;
 use crate::abi::perf::{LONGEST_CHAIN, Mode, Registers, split_chain};
-use crate::collect::sampler::{AddressMap, EventQueue, Interner};
-use crate::model::{ModuleId, StackEnd, StackId};
+use crate::collect::sampler::{AddressMap, Definitions, Interner};
+use crate::model::{Definition, FrameDef, ModuleId, StackEnd, StackId};
 use crate::store::perfdata::{Attr, Sample};
 use crate::unwind::{Cache, Regs};
+use rustc_hash::FxHashMap;
+
+/// Limit of remembered outermost addresses.
+const MOST_STARTS: usize = 1 << 16;
 
 /// Builds stacks and reuses its memory between samples.
 #[derive(Debug, Default)]
@@ -14,17 +20,24 @@ pub(super) struct Stacks {
     /// Whether this program can unwind from the recorded machine's registers.
     native: bool,
     interner: Interner,
+    /// The frames that lie in a module, to be named.
+    frames: Vec<FrameDef>,
+    chains: Chains,
     cache: Cache,
+    /// Whether a thread starts at an address, by the version of the mappings.
+    starts: FxHashMap<(u64, u64), bool>,
     kernel: Vec<u64>,
     user: Vec<u64>,
     /// Stacks whose completeness is unknown.
     unknown_ends: u64,
 }
 
-/// The context of a stack: its process and machine.
+/// The context of a stack: its event, process and machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StackContext<'a> {
-    pub space: &'a AddressMap,
+    /// Index of the event.
+    pub event: usize,
+    pub space: &'a Space,
     pub objects: &'a Objects,
     /// Module for a guest's addresses.
     pub guest: Option<ModuleId>,
@@ -41,32 +54,77 @@ impl Stacks {
         self.unknown_ends
     }
 
+    /// The frames of all stacks that lie in a module.
+    pub(super) fn into_frames(self) -> Vec<FrameDef> {
+        self.frames
+    }
+
     /// The stack of a sample and how it ends.
     pub(super) fn build(
         &mut self,
         sample: &Sample<'_>,
         attr: &Attr,
         around: StackContext<'_>,
-        out: &mut EventQueue,
+        out: &mut impl Definitions,
     ) -> (Option<StackId>, StackEnd) {
-        split_chain(sample.chain, sample.mode, &mut self.kernel, &mut self.user);
-        let end = self.complete(sample, attr, around);
-        self.lead(sample);
-        let (stack, cut) = self.intern(sample.mode, around, out);
-        (stack, if cut { StackEnd::Truncated } else { end })
+        let key = self.key(sample, attr, around);
+        let known = key.and_then(|key| self.chains.get(key));
+        let built = known.unwrap_or_else(|| self.walk(sample, attr, around, out));
+        if let (Some(key), None) = (key, known) {
+            self.chains.insert(key, built);
+        }
+        self.unknown_ends += u64::from(built.unknown_end);
+        (built.stack, built.end)
     }
 
-    /// Completes the program's part of the chain and determines how it ends.
-    fn complete(&mut self, sample: &Sample<'_>, attr: &Attr, around: StackContext<'_>) -> StackEnd {
+    /// The same without looking at what is remembered.
+    #[cfg(test)]
+    pub(super) fn build_anew(
+        &mut self,
+        sample: &Sample<'_>,
+        attr: &Attr,
+        around: StackContext<'_>,
+        out: &mut impl Definitions,
+    ) -> (Option<StackId>, StackEnd) {
+        let built = self.walk(sample, attr, around, out);
+        self.unknown_ends += u64::from(built.unknown_end);
+        (built.stack, built.end)
+    }
+
+    /// Everything that a stack depends on; `None` if that is more than the chain.
+    fn key(&self, sample: &Sample<'_>, attr: &Attr, around: StackContext<'_>) -> Option<ChainKey> {
+        let StackContext { event, space, objects, .. } = around;
+        let ip = sample.ip.map_or([0, 0], |ip| [1, ip]);
+        let event = (event as u64) << 8 | ip[0] << 4 | sample.mode as u64;
+        let context = [event, ip[1], space.version, objects.kernel_version(), sample.chain.len() as u64];
+        (!attr.has_stack() && !attr.has_branches()).then(|| self.chains.key(context, sample.chain))
+    }
+
+    fn walk(
+        &mut self,
+        sample: &Sample<'_>,
+        attr: &Attr,
+        around: StackContext<'_>,
+        out: &mut impl Definitions,
+    ) -> Built {
+        split_chain(sample.chain, sample.mode, &mut self.kernel, &mut self.user);
+        let (end, unknown_end) = self.complete(sample, attr, around);
+        self.lead(sample);
+        let (stack, cut) = self.intern(sample.mode, around, out);
+        Built { stack, end: if cut { StackEnd::Truncated } else { end }, unknown_end }
+    }
+
+    /// Completes the program's part of the chain and determines how it ends, and whether that is unknown.
+    fn complete(&mut self, sample: &Sample<'_>, attr: &Attr, around: StackContext<'_>) -> (StackEnd, bool) {
         if self.user.is_empty() && attr.has_call_stack() {
-            return self.branches(sample);
+            return (self.branches(sample), false);
         }
         match attr.has_stack() {
             // A kernel thread has no user stack: its chain is complete.
-            true if sample.registers == Registers::default() => StackEnd::Whole,
-            true => self.unwind(sample, around.space),
+            true if sample.registers == Registers::default() => (StackEnd::Whole, false),
+            true => (self.unwind(sample, &around.space.map), false),
             false if attr.has_chain() => self.chain_end(around),
-            false => StackEnd::NotTaken,
+            false => (StackEnd::NotTaken, false),
         }
     }
 
@@ -94,18 +152,23 @@ impl Stacks {
 
     /// The kernel does not report why its frame-pointer walk ended. The stack is whole if the outermost frame has no
     /// caller. Unwinding that frame with an empty stack shows this; without its code it stays unknown.
-    fn chain_end(&mut self, around: StackContext<'_>) -> StackEnd {
-        let Some(outermost) = self.user.last().copied() else { return StackEnd::Whole };
-        let known = around.space.find(outermost).is_some_and(|(module, _)| around.objects.has_code(module));
+    fn chain_end(&mut self, around: StackContext<'_>) -> (StackEnd, bool) {
+        let Some(outermost) = self.user.last().copied() else { return (StackEnd::Whole, false) };
         if self.user.len() >= LONGEST_CHAIN {
-            return StackEnd::Truncated;
+            return (StackEnd::Truncated, false);
         }
-        if !known || !self.native {
-            self.unknown_ends += 1;
-            return StackEnd::Truncated;
+        let space = &around.space.map;
+        let known = space.find(outermost).filter(|(module, _)| self.native && around.objects.has_code(*module));
+        if known.is_none() {
+            return (StackEnd::Truncated, true);
         }
-        let starts = around.space.unwind.starts_thread(&mut self.cache, outermost);
-        if starts { StackEnd::Whole } else { StackEnd::Broken }
+        let Stacks { starts, cache, .. } = self;
+        if starts.len() >= MOST_STARTS {
+            starts.clear();
+        }
+        let starts = starts.entry((around.space.version, outermost));
+        let starts = *starts.or_insert_with(|| space.unwind.starts_thread(cache, outermost));
+        (if starts { StackEnd::Whole } else { StackEnd::Broken }, false)
     }
 
     /// Puts the sampled address first: a precise address differs from the first one of its chain.
@@ -126,10 +189,11 @@ impl Stacks {
     }
 
     /// Numbers the stack from the outermost frame inwards; true if its inner part was dropped.
-    fn intern(&mut self, mode: Mode, around: StackContext<'_>, out: &mut EventQueue) -> (Option<StackId>, bool) {
-        let Stacks { user, kernel, interner, .. } = self;
+    fn intern(&mut self, mode: Mode, around: StackContext<'_>, out: &mut impl Definitions) -> (Option<StackId>, bool) {
+        let Stacks { user, kernel, interner, frames: named, .. } = self;
+        let out = &mut Named { frames: named, out };
         let (mut stack, mut first) = (None, user.len() + kernel.len());
-        let in_user = |address: u64| around.space.find(address).map_or((None, address), |(m, at)| (Some(m), at));
+        let in_user = |address: u64| around.space.map.find(address).map_or((None, address), |(m, at)| (Some(m), at));
         let in_kernel = |address: u64| match mode {
             Mode::GuestKernel => (around.guest, address),
             _ => (around.objects.in_kernel(address), address),
@@ -145,13 +209,28 @@ impl Stacks {
     }
 }
 
+/// Remembers the frames to be named on their way out.
+struct Named<'a, D> {
+    frames: &'a mut Vec<FrameDef>,
+    out: &'a mut D,
+}
+
+impl<D: Definitions> Definitions for Named<'_, D> {
+    fn define(&mut self, definition: Definition) {
+        if let Definition::Frame(frame @ FrameDef { module: Some(_), .. }) = definition {
+            self.frames.push(frame);
+        }
+        self.out.define(definition);
+    }
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
     use crate::abi::Words;
     use crate::abi::perf::context;
-    use crate::collect::sampler::Placed;
+    use crate::collect::sampler::{EventQueue, Placed};
     use crate::model::{Definition, Event, HostFacts};
     use crate::session::import::files::LocalFiles;
 
@@ -191,9 +270,9 @@ mod tests {
         let mut out = EventQueue::default();
         let local = LocalFiles::new(None, &HostFacts::default(), &HostFacts::default());
         let objects = Objects::new(local, &[], false, &mut out);
-        let mut space = AddressMap::default();
-        space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
-        let around = StackContext { space: &space, objects: &objects, guest: Some(ModuleId(9)) };
+        let mut space = Space::default();
+        space.map.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
+        let around = StackContext { event: 0, space: &space, objects: &objects, guest: Some(ModuleId(9)) };
         let (stack, end) = Stacks::new("x86_64").build(&sample, attr, around, &mut out);
         let (mut frames, mut stacks) = (Vec::new(), Vec::new());
         for event in out.take() {
@@ -269,8 +348,8 @@ mod tests {
         let mut out = EventQueue::default();
         let objects =
             Objects::new(LocalFiles::new(None, &HostFacts::default(), &HostFacts::default()), &[], false, &mut out);
-        let space = AddressMap::default();
-        let around = StackContext { space: &space, objects: &objects, guest: None };
+        let space = Space::default();
+        let around = StackContext { event: 0, space: &space, objects: &objects, guest: None };
         let (stack, end) = Stacks::new("armv7l").build(&sample, &DUMPED, around, &mut out);
         assert_eq!((stack.unwrap().0, end), (0, StackEnd::Truncated));
     }

@@ -12,25 +12,38 @@ use std::sync::Arc;
 /// Samples may arrive after their task has ended, so mappings are kept until this many more processes have ended.
 const REMEMBERED: usize = 1024;
 
+/// A process's mappings. Two with the same version are equal: a child has its parent's until either is changed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Space {
+    pub map: AddressMap,
+    pub version: u64,
+}
+
 /// Tasks and their processes' mappings.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     names: FxHashMap<u32, String>,
-    spaces: FxHashMap<u32, Arc<AddressMap>>,
+    spaces: FxHashMap<u32, Arc<Space>>,
+    /// The last version given to a process's mappings.
+    version: u64,
     /// Processes whose main thread ended, in that order.
     ended: VecDeque<u32>,
-    nowhere: Arc<AddressMap>,
+    /// The mappings of an unknown process; the only ones of version 0.
+    nowhere: Space,
 }
 
 impl Tasks {
     /// The mappings of a process.
-    pub(super) fn space(&self, pid: u32) -> Arc<AddressMap> {
-        Arc::clone(self.spaces.get(&pid).unwrap_or(&self.nowhere))
+    pub(super) fn space(&self, pid: u32) -> &Space {
+        self.spaces.get(&pid).map_or(&self.nowhere, |space| space)
     }
 
     /// Adds a mapping to a process.
     pub(super) fn mapped(&mut self, pid: u32, start: u64, end: u64, placed: &Placed) {
-        Arc::make_mut(self.spaces.entry(pid).or_default()).map(start, end, placed);
+        self.version += 1;
+        let space = Arc::make_mut(self.spaces.entry(pid).or_default());
+        space.map.map(start, end, placed);
+        space.version = self.version;
     }
 
     /// Registers a sample's task. Only the idle task needs this, because perf never names it.
@@ -111,7 +124,7 @@ mod tests {
         tasks.born(Some(Nanos(1)), &birth(6, 5, false));
         tasks.born(Some(Nanos(1)), &birth(7, 5, true));
         place(&mut tasks, 6, 0x2000);
-        let found = |pid, address| tasks.space(pid).find(address).is_some();
+        let found = |pid, address| tasks.space(pid).map.find(address).is_some();
         assert_eq!([found(6, 0x1000), found(7, 0x1000), found(5, 0x2000), found(9, 0)], [true, false, false, false]);
     }
 
@@ -122,7 +135,7 @@ mod tests {
         let before = tasks.named(None, &CommRecord { pid: 5, tid: 5, comm: b"a", exec: false });
         assert!(matches!(before, Event::Task(TaskEvent { change: TaskChange::Alive { .. }, .. })));
         tasks.named(Some(Nanos(2)), &CommRecord { pid: 5, tid: 5, comm: b"b", exec: true });
-        assert!(tasks.space(5).find(0x1000).is_none());
+        assert!(tasks.space(5).map.find(0x1000).is_none());
     }
 
     #[test]
@@ -137,6 +150,6 @@ mod tests {
             }
         }
         assert_eq!(tasks.spaces.len(), REMEMBERED + 1);
-        assert!(tasks.space(1).find(0x1000).is_some());
+        assert!(tasks.space(1).map.find(0x1000).is_some());
     }
 }

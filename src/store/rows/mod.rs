@@ -10,6 +10,7 @@ pub(super) use definitions::NamesDef;
 pub(super) use timeline::{OpsTotal, Window};
 
 use crate::error::Result;
+use crate::model::{Definition, Event, TaskChange};
 use crate::tables::Table;
 
 /// One kind of event and its table.
@@ -46,6 +47,30 @@ fn bounded(text: &str) -> std::borrow::Cow<'_, str> {
         end -= 1;
     }
     format!("{}{ellipsis}", &text[..end]).into()
+}
+
+/// Cuts the texts of an import's event to what a recording keeps of them.
+pub(crate) fn bound(event: &mut Event) {
+    let cut = |text: &mut String| {
+        if text.len() > MAX_TEXT {
+            *text = bounded(text).into_owned();
+        }
+    };
+    match event {
+        Event::Define(Definition::Module(def)) => cut(&mut def.path),
+        Event::Define(Definition::Counter(def)) => cut(&mut def.name),
+        Event::Define(Definition::Names { symbols, .. }) => {
+            for symbol in symbols {
+                cut(&mut symbol.function);
+                symbol.file.iter_mut().for_each(cut);
+            }
+        }
+        Event::Task(task) => match &mut task.change {
+            TaskChange::Alive { comm } | TaskChange::Born { comm, .. } | TaskChange::Renamed { comm, .. } => cut(comm),
+            TaskChange::Ended => {}
+        },
+        _ => {}
+    }
 }
 
 #[cfg(test)]
