@@ -61,7 +61,7 @@ impl Counters {
     #[must_use]
     pub fn about(profile: &Profile, window: Window) -> Counters {
         let mut before = FxHashSet::default();
-        let needed = |reading: &&CounterReading| {
+        let needed = |reading: &CounterReading| {
             thread(reading.scope).is_none()
                 && reading.at <= window.to
                 && (reading.at > window.from || before.insert((reading.counter, reading.scope)))
@@ -69,7 +69,7 @@ impl Counters {
         Counters::sorted(profile, profile.readings.iter().rev().filter(needed))
     }
 
-    fn sorted<'a>(profile: &Profile, readings: impl Iterator<Item = &'a CounterReading>) -> Counters {
+    fn sorted(profile: &Profile, readings: impl Iterator<Item = CounterReading>) -> Counters {
         let defs = profile.counters.iter().map(|def| (def.name.clone(), def.clone())).collect();
         let counters = profile.counters.iter().map(|def| (def.name.as_str(), def.group));
         let hardware = HardwareMetrics::of(&profile.meta.hardware, counters);

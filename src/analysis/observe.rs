@@ -51,7 +51,7 @@ pub(super) fn spans<'a>(
     profile: &'a Profile,
     time: TimeRange,
     who: &'a ThreadSet,
-) -> impl Iterator<Item = (&'a OffCpu, Observation)> + 'a {
+) -> impl Iterator<Item = (OffCpu, Observation)> + 'a {
     profile.off_cpu.iter().filter(|span| who.has(span.tid)).filter_map(move |span| {
         let woken = Nanos(span.at.0.saturating_add(span.blocked.0));
         let weight = time.overlap(span.at, span.blocked).0;

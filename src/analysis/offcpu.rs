@@ -170,7 +170,7 @@ pub(super) fn each(
     let mut known: FxHashMap<_, Cause> = FxHashMap::default();
     for (span, seen) in spans(profile, selection.time, &who) {
         let known = known.entry((span.stack, span.state));
-        visit(span, &seen, *known.or_insert_with(|| cause_of(profile, names, span.stack, span.state)));
+        visit(&span, &seen, *known.or_insert_with(|| cause_of(profile, names, span.stack, span.state)));
     }
 }
 

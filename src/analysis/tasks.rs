@@ -54,7 +54,7 @@ impl Tasks {
         for (pid, tid) in profile.samples.pid.iter().zip(&profile.samples.tid) {
             tasks.entry(*pid, *tid);
         }
-        for span in &profile.off_cpu {
+        for span in profile.off_cpu.iter() {
             tasks.entry(span.pid, span.tid);
         }
         tasks

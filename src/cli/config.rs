@@ -62,7 +62,7 @@ const HEAD: &str = "\
 # Length of a window of counters, milliseconds
 #interval_ms = 1000
 # How much history is held: the oldest goes when either is reached
-#history_mib = 192
+#history_mib = 48
 #history_minutes = 30
 
 # Keys, one or several for each action: a character, Ctrl-u, Alt-x, Space, Enter, Tab, Esc, Up, PageDown, F1 ...

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::model::{Definition, Event, Meta, Note, Plan};
 use crate::store::{FORMAT, Writer};
 use crate::sys::clock::{self, Clock};
+use crate::sys::heap;
 use crate::sys::procfs::ProcFs;
 use crate::sys::signals::Signals;
 use crate::sys::sysfs::SysFs;
@@ -38,6 +39,7 @@ impl LiveCapture {
     /// # Errors
     /// The target does not exist, or the kernel refuses to profile it; the hint states what would change that.
     pub fn open(plan: Plan, mut notes: Vec<Note>, fetch: bool) -> Result<LiveCapture> {
+        heap::share();
         // Block signals before any thread starts, so that no thread is killed by one.
         let signals = Signals::block()?;
         let clock = Clock::start();

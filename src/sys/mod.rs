@@ -10,6 +10,7 @@ pub(crate) mod cgroupfs;
 pub mod clock;
 pub(crate) mod event_sources;
 pub(crate) mod files;
+pub(crate) mod heap;
 pub(crate) mod http_server;
 pub(crate) mod limits;
 pub(crate) mod memory_walks;

@@ -118,7 +118,7 @@ fn what_has_no_common_normal_is_refused_by_name_and_nothing_is_written() {
     refused("ops.ironlaw", &|p| p.meta.plan.ops = None, "what counts operations");
 
     let mut idle = profile(3);
-    idle.readings.iter_mut().for_each(|reading| reading.value /= 4);
+    idle.readings.update(|reading| reading.value /= 4);
     write(&dir, "idle.ironlaw", &idle);
     let ran = dir.line("baseline build idle.ironlaw -o x");
     assert!(ran.code == Some(1) && ran.err.contains("of its 40 windows 40 kept less than 0.25"), "{}", ran.err);

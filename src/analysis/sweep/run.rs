@@ -234,7 +234,7 @@ mod tests {
         let mut synthetic = synthetic();
         let late = synthetic.define("run-delay");
         let mut profile = synthetic.finish();
-        profile.readings.iter_mut().filter(|reading| reading.counter == late).for_each(|reading| reading.value /= 2);
+        profile.readings.update(|reading| reading.value /= if reading.counter == late { 2 } else { 1 });
         assert_eq!(Run::of(&profile, 2, WINDOW).split.queued, Measure::exact(0.2), "it missed threads that ended");
         let delay = profile.counter("run-delay").unwrap().id;
         profile.readings.retain(|reading| reading.counter != delay);
@@ -248,8 +248,11 @@ mod tests {
     #[test]
     fn waking_up_with_a_cpu_free_is_part_of_the_wait() {
         let mut profile = synthetic().finish();
-        let spans = profile.off_cpu.iter_mut().filter(|span| span.state == TaskState::Sleeping);
-        spans.for_each(|span| span.queued = Some(Nanos(WAKE_UP_NS - 1)));
+        profile.off_cpu.update(|span| {
+            if span.state == TaskState::Sleeping {
+                span.queued = Some(Nanos(WAKE_UP_NS - 1));
+            }
+        });
         let run = Run::of(&profile, 2, WINDOW);
         let waking = WAKE_UP_NS as f64 * 1e-9;
         let lock = run.split.blocked[0].1;
@@ -292,7 +295,7 @@ mod tests {
     fn an_empty_recording_or_window_gives_a_run_without_numbers() {
         let empty = Synthetic::new().finish();
         let mut damaged = synthetic().finish();
-        damaged.off_cpu.iter_mut().for_each(|span| span.stack = Some(StackId(u32::MAX)));
+        damaged.off_cpu.update(|span| span.stack = Some(StackId(u32::MAX)));
         let nothing = Window { from: ms(5000), to: ms(5000) };
         for (profile, n, window) in [(&empty, 4, WINDOW), (&damaged, u32::MAX, WINDOW), (&damaged, 0, nothing)] {
             let run = Run::of(profile, n, window);

@@ -64,9 +64,7 @@ pub(super) fn profile(taken: &[SampleSpec]) -> Profile {
     for (pid, tid) in profile.samples.pid.iter_mut().zip(&profile.samples.tid) {
         *pid = of(*tid);
     }
-    for span in &mut profile.off_cpu {
-        span.pid = of(span.tid);
-    }
+    profile.off_cpu.update(|span| span.pid = of(span.tid));
     profile
 }
 

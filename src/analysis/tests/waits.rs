@@ -145,7 +145,7 @@ fn a_cause_is_doubtful_where_much_was_blocked_without_a_stack_of_its_own() {
     s.off_cpu(0, 41, Sleeping, 60, Some(1), FUTEX).off_cpu(100, 41, Sleeping, 40, None, "");
     s.off_cpu(200, 41, Sleeping, 50, Some(1), FUTEX).off_cpu(300, 41, Runnable, 900, None, "");
     let mut profile = s.finish();
-    profile.off_cpu[2].estimated = true;
+    profile.off_cpu.update(|span| span.estimated = span.at == ms(200));
     let found = totals(&profile, &Selection::default());
     assert_eq!((found.coverage.unseen(), found.coverage.estimated()), (ms(40), ms(50)), "a preemption needs no cause");
     assert_eq!(found.without_wakeup, 1, "the wait without a wake-up");
@@ -158,10 +158,10 @@ fn waits_beyond_any_capture_add_up_to_the_largest_number_and_not_past_it() {
         s.off_cpu(at, 41, Sleeping, 1, Some(1), FUTEX);
     }
     let mut profile = s.finish();
-    for span in &mut profile.off_cpu {
+    profile.off_cpu.update(|span| {
         (span.at, span.blocked, span.queued) = (Nanos(0), Nanos(u64::MAX / 2 + 1), Some(Nanos(u64::MAX)));
         (span.estimated, span.end) = (true, StackEnd::Whole);
-    }
+    });
     let found = totals(&profile, &Selection::default());
     assert_eq!(found.causes[0].total, Nanos(u64::MAX));
     assert_eq!((found.queued_after_wake, found.coverage.estimated()), (Nanos(u64::MAX), Nanos(u64::MAX)));

@@ -1,7 +1,7 @@
 //! Folds the event stream into a `Profile`, for live capture and replay alike.
 //! Events that refer to something undefined are skipped and counted.
 
-use super::{Profile, Samples};
+use super::{Packed, Profile, Samples};
 use crate::model::{Definition, Event, Meta, StackId};
 
 /// Builds a [`Profile`] from events.
@@ -22,9 +22,9 @@ impl ProfileBuilder {
             names: Vec::new(),
             stacks: Vec::new(),
             samples: Samples::default(),
-            off_cpu: Vec::new(),
+            off_cpu: Packed::default(),
             counters: Vec::new(),
-            readings: Vec::new(),
+            readings: Packed::default(),
             neighbours: Vec::new(),
             neighbour_uses: Vec::new(),
             tasks: Vec::new(),

@@ -2,7 +2,7 @@
 //! Results for the remaining time do not change.
 
 use super::{Profile, Samples};
-use crate::model::{Event, NeighbourUse, OffCpu, Scope, TaskChange, TaskEvent};
+use crate::model::{Event, NeighbourUse, Scope, TaskChange, TaskEvent};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::size_of;
@@ -20,8 +20,8 @@ impl Profile {
     pub fn approximate_bytes(&self) -> u64 {
         let parts = [
             self.samples.len() * SAMPLE_BYTES,
-            self.off_cpu.len() * size_of::<OffCpu>(),
-            self.readings.len() * size_of::<crate::model::CounterReading>(),
+            self.off_cpu.bytes(),
+            self.readings.bytes(),
             self.neighbour_uses.len() * size_of::<NeighbourUse>(),
             self.tasks.len() * (size_of::<TaskEvent>() + 16),
             self.stacks.len() * size_of::<crate::model::StackDef>(),
@@ -101,8 +101,6 @@ impl Profile {
                 list.shrink_to(list.len() * 3 / 2);
             }
         }
-        fit(&mut self.off_cpu);
-        fit(&mut self.readings);
         fit(&mut self.neighbour_uses);
         fit(&mut self.tasks);
     }
@@ -124,9 +122,9 @@ impl Profile {
 
     fn happened(&self) -> impl Iterator<Item = Event> + '_ {
         let samples = self.samples.iter().map(Event::Sample);
-        let spans = self.off_cpu.iter().copied().map(Event::OffCpu);
+        let spans = self.off_cpu.iter().map(Event::OffCpu);
         let tasks = self.tasks.iter().cloned().map(Event::Task);
-        let readings = self.readings.iter().copied().map(Event::Reading);
+        let readings = self.readings.iter().map(Event::Reading);
         let uses = self.neighbour_uses.iter().copied().map(Event::Neighbour);
         let lost = self.lost.iter().copied().map(Event::Lost);
         let ops = self.ops.iter().map(|(at, total)| Event::Ops { at: *at, total: *total });
@@ -191,8 +189,8 @@ mod tests {
     use crate::model::profile::ProfileBuilder;
     use crate::model::profile::builder::testing::meta;
     use crate::model::{
-        CounterId, CounterReading, Definition, FrameDef, FrameId, Mark, Sample, StackDef, StackEnd, StackId, TaskState,
-        Tick,
+        CounterId, CounterReading, Definition, FrameDef, FrameId, Mark, OffCpu, Sample, StackDef, StackEnd, StackId,
+        TaskState, Tick,
     };
 
     fn second(at: u64) -> Nanos {
@@ -268,15 +266,15 @@ mod tests {
         let again = builder.profile();
         assert_eq!((builder.rejected(), again.samples.len(), again.stacks.len()), (0, 6, 1));
         assert_eq!((again.samples.at[0], again.ticks[0].at), (second(0), second(1)));
-        let span = again.off_cpu[0];
+        let span = again.off_cpu.iter().next().unwrap();
         assert_eq!((span.at, span.blocked, span.queued), (second(0), second(2), Some(second(1))));
-        assert_eq!(again.readings[0].at, Nanos(0));
+        assert_eq!(again.readings.iter().next().unwrap().at, Nanos(0));
     }
 
     #[test]
     fn the_part_of_a_wait_before_the_start_is_cut_from_its_blocked_time_first() {
         let span = |start: u64| {
-            let mut span = profile().off_cpu[0];
+            let mut span = profile().off_cpu.iter().next().unwrap();
             (span.blocked, span.queued) = (second(3), Some(second(2)));
             match since(Event::OffCpu(span), second(start)) {
                 Event::OffCpu(span) => (span.blocked, span.queued),

@@ -2,9 +2,11 @@
 
 mod builder;
 mod history;
+mod packed;
 mod samples;
 
 pub use builder::ProfileBuilder;
+pub use packed::{Packed, Row};
 pub use samples::Samples;
 
 use super::{
@@ -29,11 +31,11 @@ pub struct Profile {
     /// Samples in order of arrival.
     pub samples: Samples,
     /// Off-CPU spans.
-    pub off_cpu: Vec<OffCpu>,
+    pub off_cpu: Packed<OffCpu>,
     /// Counters by id.
     pub counters: Vec<CounterDef>,
     /// Readings in order of arrival.
-    pub readings: Vec<CounterReading>,
+    pub readings: Packed<CounterReading>,
     /// The neighbours, in any order.
     pub neighbours: Vec<NeighbourDef>,
     /// Their usage, in the order it was read.

@@ -10,6 +10,7 @@ use crate::session::flow::CaptureEnd;
 use crate::session::recorder::add_capture_end;
 use crate::store::Writer;
 use crate::sys::clock::Clock;
+use crate::sys::heap;
 use crate::units::Nanos;
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub struct Limit {
 
 impl Default for Limit {
     fn default() -> Self {
-        Limit { bytes: 192 << 20, span: Nanos(30 * 60 * 1_000_000_000) }
+        Limit { bytes: 48 << 20, span: Nanos(30 * 60 * 1_000_000_000) }
     }
 }
 
@@ -194,7 +195,13 @@ impl History {
     fn trim(&mut self) {
         let too_long =
             |history: &History| history.now - history.since > history.limit.span + Nanos(history.limit.span.0 / 4);
-        while (self.bytes() > self.limit.bytes || too_long(self)) && self.forget_quarter() {}
+        let mut forgot = false;
+        while (self.bytes() > self.limit.bytes || too_long(self)) && self.forget_quarter() {
+            forgot = true;
+        }
+        if forgot {
+            heap::trim();
+        }
     }
 
     /// Returns false if nothing can be dropped: the last window always stays.
@@ -286,7 +293,8 @@ mod tests {
         assert_eq!((again.duration(), again.samples.at[0]), (length, Nanos(0)));
         assert_eq!(again.samples.len(), history.profile().samples.len());
         assert_eq!(again.meta.started_unix_ns, history.profile().meta.started_unix_ns + history.since().0);
-        let growth = again.readings.last().unwrap().value - again.readings[0].value;
+        let values: Vec<_> = again.readings.iter().map(|reading| reading.value).collect();
+        let growth = values[values.len() - 1] - values[0];
         assert_eq!(growth, 700_000_000 * (length.0 / 1_000_000_000), "the base before the first window is there");
         assert!(history.save(&path, false).unwrap_err().to_string().contains("exists"));
         assert!(session::open(&path).is_ok(), "what was there is untouched");

@@ -123,7 +123,7 @@ impl<'a> Sampled<'a> {
 
     /// The waits of the selected threads, clipped to the selected time; empty if the recording has no off-CPU data.
     pub fn waits(&self) -> impl Iterator<Item = Row> + '_ {
-        self.profile.off_cpu.iter().filter(|span| self.who.has(span.tid)).filter_map(|span| self.wait(span))
+        self.profile.off_cpu.iter().filter(|span| self.who.has(span.tid)).filter_map(|span| self.wait(&span))
     }
 
     fn wait(&self, span: &OffCpu) -> Option<Row> {
