@@ -2,13 +2,14 @@
 //! goes. A stack on which the function recurs counts once, with the outermost call as the function.
 
 use super::names::{Call, DEEPEST, Names};
-use super::observe::observations;
 use super::profile_tree::{TRUNCATED, process_heading};
-use super::selection::{Axis, Selection};
+use super::selection::Axis;
+use super::stack_counts::{StackCount, StackCounts};
+use super::stack_tree::{StackTree, Visit};
 use super::tasks::Tasks;
 use crate::model::profile::Profile;
 use crate::model::{FrameId, StackEnd, StackId, Symbol};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// What a branch represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -111,24 +112,23 @@ pub struct Butterfly {
 impl Butterfly {
     /// Builds the butterfly of the function `name` in the module with path `module`.
     #[must_use]
-    pub fn of(
-        profile: &Profile,
-        names: &Names,
-        tasks: &Tasks,
-        selection: &Selection,
-        (name, module): (&str, &str),
-    ) -> Butterfly {
+    pub fn of(profile: &Profile, names: &Names, counts: &StackCounts, (name, module): (&str, &str)) -> Butterfly {
         let wanted: Vec<bool> =
             names.functions.iter().map(|function| function.name == name && function.module == module).collect();
         let is_wanted = |call: &Call| wanted.get(call.function as usize).copied().unwrap_or(false);
         // A sample without any address has no function; the ranking counts it as an unknown one.
         let nameless = name == super::profile_tree::UNKNOWN && module.is_empty();
-        let (stacks, headings) = stacks(profile, tasks, selection);
+        let tree = StackTree::of(profile, names, counts);
+        let mut passing = Passing { wanted: &wanted, open: 0, stacks: vec![false; tree.stacks.len()] };
+        tree.visit(&mut passing);
+        let passes = tree.stack_of.iter().map(|stack| stack.map_or(nameless, |stack| passing.stacks[stack as usize]));
+        let rows = counts.rows.iter().zip(passes).filter(|(_, passes)| *passes).map(|(row, _)| row);
+        let headings = counts.rows.iter().any(|row| row.pid != counts.rows[0].pid);
         let mut both = CallersAndCallees::default();
         let mut places = Places::default();
         let mut butterfly = Butterfly { headings, ..Butterfly::default() };
         let mut calls = Vec::new();
-        for (key, sum) in stacks {
+        for (key, sum) in stacks(rows, counts.selection.axis) {
             calls.clear();
             calls.extend(names.walk(profile, key.stack));
             let Some(at) = calls.iter().rposition(is_wanted).or((calls.is_empty() && nameless).then_some(0)) else {
@@ -149,7 +149,7 @@ impl Butterfly {
     #[must_use]
     pub fn path(&self, profile: &Profile, names: &Names, tasks: &Tasks, stack: u32) -> Vec<String> {
         let Some(key) = self.stacks.get(stack as usize) else { return Vec::new() };
-        let text = |call: Call| names.labels[call.label as usize].text.clone();
+        let text = |call: Call| names.text(call.label).to_string();
         let mut path: Vec<String> = names.walk(profile, key.stack).map(text).collect();
         path.extend((key.completeness == Completeness::Truncated).then(|| TRUNCATED.to_string()));
         path.extend(self.headings.then(|| process_heading(tasks, key.pid)));
@@ -171,25 +171,52 @@ struct Sum {
     samples: u64,
 }
 
-/// The selection's stacks, heaviest first, and whether they come from several processes.
-fn stacks(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (Vec<(StackKey, Sum)>, bool) {
+/// Finds the stacks that pass through wanted functions while their tree is visited.
+struct Passing<'a> {
+    wanted: &'a [bool],
+    /// Wanted calls on the path.
+    open: usize,
+    stacks: Vec<bool>,
+}
+
+impl Passing<'_> {
+    fn wanted(&self, calls: &[Call]) -> usize {
+        calls.iter().filter(|call| self.wanted[call.function as usize]).count()
+    }
+}
+
+impl Visit for Passing<'_> {
+    fn enter(&mut self, calls: &[Call]) {
+        self.open += self.wanted(calls);
+    }
+
+    fn end(&mut self, stack: usize) {
+        self.stacks[stack] = self.open > 0;
+    }
+
+    fn leave(&mut self, calls: &[Call]) {
+        self.open -= self.wanted(calls);
+    }
+}
+
+/// The stacks of these rows, heaviest first.
+fn stacks<'a>(rows: impl Iterator<Item = &'a StackCount>, axis: Axis) -> Vec<(StackKey, Sum)> {
     let mut sums: FxHashMap<StackKey, Sum> = FxHashMap::default();
-    for observation in observations(profile, selection, &selection.who(tasks)) {
-        let completeness = match observation.end {
+    for row in rows {
+        let completeness = match row.end {
             StackEnd::Whole => Completeness::Whole,
             StackEnd::Truncated | StackEnd::Broken => Completeness::Truncated,
             StackEnd::NotTaken => Completeness::NotTaken,
         };
-        let sum = sums.entry(StackKey { pid: observation.pid, stack: observation.stack, completeness }).or_default();
-        sum.weight = sum.weight.saturating_add(observation.weight);
-        sum.samples += 1;
+        let sum = sums.entry(StackKey { pid: row.pid, stack: row.stack, completeness }).or_default();
+        sum.weight = sum.weight.saturating_add(row.weight);
+        sum.samples += row.samples;
     }
-    let pids: FxHashSet<u32> = sums.keys().map(|key| key.pid).collect();
     // Spans of preempted threads have no weight: the threads were not blocked.
-    sums.retain(|_, sum| sum.weight > 0 || selection.axis != Axis::OffCpu);
+    sums.retain(|_, sum| sum.weight > 0 || axis != Axis::OffCpu);
     let mut stacks: Vec<_> = sums.into_iter().collect();
     stacks.sort_unstable_by(|(a, sum_a), (b, sum_b)| sum_b.weight.cmp(&sum_a.weight).then(a.cmp(b)));
-    (stacks, pids.len() > 1)
+    stacks
 }
 
 /// Callers and callees.
@@ -203,7 +230,7 @@ impl CallersAndCallees {
     /// `calls` is innermost first; `at` is the index of the function's outermost call.
     fn add(&mut self, names: &Names, calls: &[Call], at: usize, completeness: Completeness, sum: Sum, stack: u32) {
         let all = calls.len() as u32;
-        let kind = |call: &Call| (BranchKind::Function(call.function), names.labels[call.label as usize].inlined);
+        let kind = |call: &Call| (BranchKind::Function(call.function), names.is_inlined(call.label));
         let middle = all - (at as u32).min(all);
         let mut branch = None;
         for call in calls.iter().skip(at + 1) {
@@ -332,6 +359,7 @@ fn line(symbol: &Symbol) -> Option<Line<'_>> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::analysis::selection::Selection;
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::TaskState;
 
@@ -351,7 +379,8 @@ mod tests {
 
     fn look(profile: &Profile, name: &str) -> (Butterfly, Names) {
         let (names, tasks) = (Names::of(profile), Tasks::of(profile));
-        (Butterfly::of(profile, &names, &tasks, &Selection::default(), (name, "app")), names)
+        let counts = StackCounts::of(profile, &tasks, &Selection::default());
+        (Butterfly::of(profile, &names, &counts, (name, "app")), names)
     }
 
     #[test]
@@ -436,7 +465,8 @@ mod tests {
         let profile = synthetic.finish();
         let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
         let selection = Selection { axis: Axis::OffCpu, ..Selection::default() };
-        let butterfly = Butterfly::of(&profile, &names, &tasks, &selection, ("main", "app"));
+        let counts = StackCounts::of(&profile, &tasks, &selection);
+        let butterfly = Butterfly::of(&profile, &names, &counts, ("main", "app"));
         assert_eq!((butterfly.weight, butterfly.samples), (ms(5).0, 1));
         assert_eq!(wing(&names, &butterfly.callees), ["0 lock 5000000"]);
     }
@@ -447,7 +477,8 @@ mod tests {
         synthetic.samples(0, 41, "", 4);
         let profile = synthetic.finish();
         let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
-        let butterfly = Butterfly::of(&profile, &names, &tasks, &Selection::default(), ("[unknown]", ""));
+        let counts = StackCounts::of(&profile, &tasks, &Selection::default());
+        let butterfly = Butterfly::of(&profile, &names, &counts, ("[unknown]", ""));
         assert_eq!((butterfly.weight, butterfly.callees.len(), butterfly.lines.len()), (4, 1, 0));
     }
 }

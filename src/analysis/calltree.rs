@@ -55,10 +55,10 @@ impl<F: PartialEq, C: PartialEq> PartialEq for CallTree<F, C> {
 }
 
 impl<F: Clone + Eq + Hash, C: Default> CallTree<F, C> {
-    /// An empty tree of functions that are already numbered.
-    #[must_use]
-    pub fn with_functions(functions: Vec<F>) -> CallTree<F, C> {
-        CallTree { functions, ..CallTree::default() }
+    /// Adds a function that the caller keeps apart from all others by itself, and returns its number.
+    pub fn push_function(&mut self, function: F) -> u32 {
+        self.functions.push(function);
+        self.functions.len() as u32 - 1
     }
 
     /// The number of a function; a new one gets the next.

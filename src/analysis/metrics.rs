@@ -144,6 +144,7 @@ mod tests {
     use super::*;
     use crate::analysis::coverage::Coverage;
     use crate::analysis::selection::Selection;
+    use crate::analysis::stack_counts::StackCounts;
     use crate::analysis::summary::summary;
     use crate::analysis::tasks::Tasks;
     use crate::analysis::testing::{Synthetic, ms};
@@ -235,7 +236,8 @@ mod tests {
         let profile = synthetic.finish();
         let (counters, window) = (Counters::of(&profile), Window { from: ms(0), to: ms(2000) });
         let selection = Selection::default();
-        let mut summary = summary(&profile, &Tasks::of(&profile), &counters, &selection, window);
+        let mut summary =
+            summary(&profile, &counters, &StackCounts::of(&profile, &Tasks::of(&profile), &selection), window);
         for (share, counter, expected) in [
             (4.0, "cycles", Measure::Missing(Why::Suspect)),
             (1.0, "cycles", Measure::exact(3000.0)),

@@ -1,10 +1,10 @@
 //! Names every frame once per profile: the cells of a call tree and the functions of a table.
 
 use crate::model::profile::Profile;
-use crate::model::{FrameDef, FrameId, ModuleDef, ModuleKind};
+use crate::model::{FrameDef, FrameId, ModuleKind, Symbol};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use std::hash::Hash;
+use std::sync::OnceLock;
 
 /// Where code lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -45,7 +45,7 @@ pub struct Function {
 /// One call at a frame; an inlined call shares its frame with its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
-    /// Index into [`Names::labels`].
+    /// Its cell, see [`Names::label`].
     pub label: u32,
     /// Index into [`Names::functions`].
     pub function: u32,
@@ -56,17 +56,41 @@ pub struct Call {
 /// The names of a profile's frames.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// Distinct cells.
-    pub labels: Vec<Label>,
     /// Distinct functions.
     pub functions: Vec<Function>,
     /// For each function, whether every call of it was inlined into its caller.
     pub inlined: Vec<bool>,
-    calls: Vec<Vec<Call>>,
+    /// Distinct cells.
+    labels: Vec<LabelDef>,
+    /// The calls of all frames.
+    calls: Vec<Call>,
+    /// Where the calls of each frame begin, and where the last ones end.
+    starts: Vec<u32>,
+}
+
+/// A cell, without its text: most unnamed addresses of a profile are never shown.
+#[derive(Debug, Clone)]
+struct LabelDef {
+    /// A function of this kind with this name.
+    function: u32,
+    text: LabelText,
+}
+
+#[derive(Debug, Clone)]
+enum LabelText {
+    /// The function's name.
+    Name { inlined: bool },
+    /// The file name of the function's module.
+    Module,
+    /// An offset into the function's module.
+    Offset { address: u64, text: OnceLock<Box<str>> },
 }
 
 /// The function that stands for all unnamed addresses of a module.
 pub(crate) const UNRESOLVED: &str = "[unresolved]";
+
+/// The name of an address outside every mapping.
+const OUTSIDE: &str = "[unknown]";
 
 /// Deeper than any captured stack; only a damaged recording exceeds it.
 pub(super) const DEEPEST: usize = 4096;
@@ -75,20 +99,57 @@ impl Names {
     /// Names every frame.
     #[must_use]
     pub fn of(profile: &Profile) -> Names {
-        let mut build = Builder::default();
-        let calls: Vec<Vec<Call>> = profile.frames.iter().map(|frame| build.frame(profile, frame)).collect();
-        let (labels, functions) = (build.labels.values, build.functions.values);
-        let mut inlined = vec![true; functions.len()];
-        for call in calls.iter().flatten() {
-            inlined[call.function as usize] &= labels[call.label as usize].inlined;
-        }
-        Names { labels, functions, inlined, calls }
+        let mut builder = Builder::of(profile);
+        profile.frames.iter().for_each(|frame| builder.add(profile, frame));
+        builder.names
     }
 
     /// The calls at a frame, innermost first.
     #[must_use]
     pub fn at(&self, frame: FrameId) -> &[Call] {
-        self.calls.get(frame.0 as usize).map_or(&[], Vec::as_slice)
+        let at = frame.0 as usize;
+        match self.starts.get(at..at + 2) {
+            Some([from, to]) => &self.calls[*from as usize..*to as usize],
+            _ => &[],
+        }
+    }
+
+    /// The text of a cell.
+    #[must_use]
+    pub fn text(&self, label: u32) -> &str {
+        let label = &self.labels[label as usize];
+        let function = &self.functions[label.function as usize];
+        match &label.text {
+            LabelText::Name { .. } => &function.name,
+            LabelText::Module => short(&function.module),
+            LabelText::Offset { address, text } => {
+                text.get_or_init(|| format!("{}+{address:#x}", short(&function.module)).into())
+            }
+        }
+    }
+
+    /// Where the code of a cell lives.
+    #[must_use]
+    pub fn kind(&self, label: u32) -> CodeKind {
+        self.functions[self.labels[label as usize].function as usize].kind
+    }
+
+    /// Whether a cell was inlined into its caller.
+    #[must_use]
+    pub fn is_inlined(&self, label: u32) -> bool {
+        matches!(self.labels[label as usize].text, LabelText::Name { inlined: true })
+    }
+
+    /// A cell.
+    #[must_use]
+    pub fn label(&self, label: u32) -> Label {
+        Label { text: self.text(label).to_string(), kind: self.kind(label), inlined: self.is_inlined(label) }
+    }
+
+    /// Number of distinct cells.
+    #[must_use]
+    pub fn label_count(&self) -> usize {
+        self.labels.len()
     }
 
     /// The calls of a stack, innermost first. A run of faceless frames counts as one: its length means nothing.
@@ -127,72 +188,150 @@ pub(crate) fn short(path: &str) -> &str {
     }
 }
 
-#[derive(Debug)]
-struct Interner<T> {
-    values: Vec<T>,
-    ids: FxHashMap<T, u32>,
+/// Names frames. A name is hashed once as text; everything else is known by numbers.
+struct Builder<'p> {
+    names: Names,
+    texts: FxHashMap<&'p str, u32>,
+    /// Cells by text, kind, and whether they are inlined.
+    labels: FxHashMap<(u32, CodeKind, bool), u32>,
+    /// Cells of unnamed addresses, by file name and address.
+    offsets: FxHashMap<(u32, u64), u32>,
+    /// Functions by name, path of the module, and kind.
+    functions: FxHashMap<(u32, u32, CodeKind), u32>,
+    modules: Vec<Module<'p>>,
 }
 
-impl<T> Default for Interner<T> {
-    fn default() -> Self {
-        Interner { values: Vec::new(), ids: FxHashMap::default() }
-    }
+/// What the names of a module's frames have in common.
+#[derive(Clone, Copy)]
+struct Module<'p> {
+    kind: CodeKind,
+    path: &'p str,
+    path_text: u32,
+    file_text: u32,
 }
 
-impl<T: Clone + Eq + Hash> Interner<T> {
-    fn id(&mut self, value: T) -> u32 {
-        if let Some(id) = self.ids.get(&value) {
-            return *id;
+impl<'p> Builder<'p> {
+    fn of(profile: &'p Profile) -> Builder<'p> {
+        let mut builder = Builder {
+            names: Names::default(),
+            texts: FxHashMap::default(),
+            labels: FxHashMap::default(),
+            offsets: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            modules: Vec::with_capacity(profile.modules.len()),
+        };
+        builder.names.starts.reserve_exact(profile.frames.len() + 1);
+        builder.names.calls.reserve(profile.frames.len());
+        builder.names.starts.push(0);
+        for module in &profile.modules {
+            let kind = match module.kind {
+                ModuleKind::File | ModuleKind::Vdso => CodeKind::User,
+                ModuleKind::Kernel => CodeKind::Kernel,
+                ModuleKind::Jit => CodeKind::Jit,
+            };
+            let (path_text, file_text) = (builder.text(&module.path), builder.text(short(&module.path)));
+            builder.modules.push(Module { kind, path: &module.path, path_text, file_text });
         }
-        let id = self.values.len() as u32;
-        self.values.push(value.clone());
-        self.ids.insert(value, id);
-        id
+        builder
     }
-}
 
-#[derive(Debug, Default)]
-struct Builder {
-    labels: Interner<Label>,
-    functions: Interner<Function>,
-}
-
-impl Builder {
-    fn frame(&mut self, profile: &Profile, frame: &FrameDef) -> Vec<Call> {
-        let module = frame.module.and_then(|id| profile.module(id));
-        let kind = module.map_or(CodeKind::User, |module| match module.kind {
-            ModuleKind::File | ModuleKind::Vdso => CodeKind::User,
-            ModuleKind::Kernel => CodeKind::Kernel,
-            ModuleKind::Jit => CodeKind::Jit,
-        });
-        let path = module.map_or("", |module| module.path.as_str());
+    fn add(&mut self, profile: &'p Profile, frame: &FrameDef) {
+        let module = frame.module.and_then(|id| self.modules.get(id.0 as usize)).copied();
         let symbols = profile.names_at(frame.id);
         if symbols.is_empty() {
-            return vec![self.nameless(frame, module, kind)];
+            self.nameless(frame, module);
         }
-        let calls = symbols.iter().map(|symbol| Call {
-            label: self.labels.id(Label { text: symbol.function.clone(), kind, inlined: symbol.inlined }),
-            function: self.functions.id(Function { name: symbol.function.clone(), module: path.to_string(), kind }),
-            faceless: false,
-        });
-        calls.collect()
+        for symbol in symbols {
+            self.named(symbol, module);
+        }
+        self.names.starts.push(self.names.calls.len() as u32);
+    }
+
+    fn named(&mut self, symbol: &'p Symbol, module: Option<Module<'p>>) {
+        let module = module.unwrap_or_else(|| self.outside());
+        let name = self.text(&symbol.function);
+        let function = self.function(name, &symbol.function, module);
+        let inlined = symbol.inlined;
+        let offset = offset(&symbol.function).filter(|_| module.kind == CodeKind::User && !inlined);
+        let label = match offset {
+            // The text of an unnamed address, e.g. in an imported recording.
+            Some((file, address)) => {
+                let file = self.text(file);
+                let text = LabelText::Name { inlined };
+                *self.offsets.entry((file, address)).or_insert_with(|| push(&mut self.names.labels, function, text))
+            }
+            None => self.label(name, module.kind, inlined, function, LabelText::Name { inlined }),
+        };
+        self.names.inlined[function as usize] &= inlined;
+        self.names.calls.push(Call { label, function, faceless: false });
     }
 
     /// An offset into a file can be resolved later; an address in the kernel or in JIT code cannot.
-    fn nameless(&mut self, frame: &FrameDef, module: Option<&ModuleDef>, kind: CodeKind) -> Call {
-        let offset = |module: &ModuleDef| format!("{}+{:#x}", short(&module.path), frame.address);
-        let (text, name, faceless) = match module {
-            None => ("[unknown]".to_string(), "[unknown]", true),
-            Some(module) if kind == CodeKind::User => (offset(module), UNRESOLVED, false),
-            Some(module) => (short(&module.path).to_string(), UNRESOLVED, true),
+    fn nameless(&mut self, frame: &FrameDef, module: Option<Module<'p>>) {
+        let Some(module) = module else {
+            let (outside, name) = (self.outside(), self.text(OUTSIDE));
+            let function = self.function(name, OUTSIDE, outside);
+            let label = self.label(name, CodeKind::User, false, function, LabelText::Name { inlined: false });
+            return self.push_nameless(Call { label, function, faceless: true });
         };
-        let path = module.map_or(String::new(), |module| module.path.clone());
-        Call {
-            label: self.labels.id(Label { text, kind, inlined: false }),
-            function: self.functions.id(Function { name: name.to_string(), module: path, kind }),
-            faceless,
-        }
+        let name = self.text(UNRESOLVED);
+        let function = self.function(name, UNRESOLVED, module);
+        let faceless = module.kind != CodeKind::User;
+        let label = if faceless {
+            self.label(module.file_text, module.kind, false, function, LabelText::Module)
+        } else {
+            let (key, labels) = ((module.file_text, frame.address), &mut self.names.labels);
+            let text = LabelText::Offset { address: frame.address, text: OnceLock::new() };
+            *self.offsets.entry(key).or_insert_with(|| push(labels, function, text))
+        };
+        self.push_nameless(Call { label, function, faceless });
     }
+
+    fn push_nameless(&mut self, call: Call) {
+        self.names.inlined[call.function as usize] = false;
+        self.names.calls.push(call);
+    }
+
+    /// The module of an address outside every mapping.
+    fn outside(&mut self) -> Module<'p> {
+        let empty = self.text("");
+        Module { kind: CodeKind::User, path: "", path_text: empty, file_text: empty }
+    }
+
+    fn text(&mut self, text: &'p str) -> u32 {
+        let next = self.texts.len() as u32;
+        *self.texts.entry(text).or_insert(next)
+    }
+
+    fn label(&mut self, text: u32, kind: CodeKind, inlined: bool, function: u32, def: LabelText) -> u32 {
+        let labels = &mut self.names.labels;
+        *self.labels.entry((text, kind, inlined)).or_insert_with(|| push(labels, function, def))
+    }
+
+    fn function(&mut self, name_text: u32, name: &str, module: Module<'p>) -> u32 {
+        let names = &mut self.names;
+        *self.functions.entry((name_text, module.path_text, module.kind)).or_insert_with(|| {
+            names.functions.push(Function {
+                name: name.to_string(),
+                module: module.path.to_string(),
+                kind: module.kind,
+            });
+            names.inlined.push(true);
+            names.functions.len() as u32 - 1
+        })
+    }
+}
+
+fn push(labels: &mut Vec<LabelDef>, function: u32, text: LabelText) -> u32 {
+    labels.push(LabelDef { function, text });
+    labels.len() as u32 - 1
+}
+
+/// The file and address in a text that reads like an unnamed address.
+fn offset(text: &str) -> Option<(&str, u64)> {
+    let (file, digits) = text.rsplit_once("+0x")?;
+    let address = u64::from_str_radix(digits, 16).ok()?;
+    (format!("{address:x}") == digits).then_some((file, address))
 }
 
 #[cfg(test)]
@@ -206,8 +345,7 @@ mod tests {
         let profile = synthetic.finish();
         let names = Names::of(&profile);
         let text = |call: Call| {
-            let label = &names.labels[call.label as usize];
-            format!("{}{}", label.text, if label.inlined { " inlined" } else { "" })
+            format!("{}{}", names.text(call.label), if names.is_inlined(call.label) { " inlined" } else { "" })
         };
         names.walk(&profile, stack).map(text).collect()
     }

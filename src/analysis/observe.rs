@@ -36,14 +36,24 @@ pub fn observations<'a>(
     }
 }
 
-fn samples<'a>(
+/// The samples of an event. Only the columns that decide are read for samples of others.
+pub(super) fn samples<'a>(
     profile: &'a Profile,
     event: u16,
     time: TimeRange,
     who: &'a ThreadSet,
 ) -> impl Iterator<Item = Observation> + 'a {
-    let chosen = profile.samples.iter().filter(move |s| s.event == event && time.contains(s.at) && who.has(s.tid));
-    chosen.map(|s| Observation { pid: s.pid, tid: s.tid, stack: s.stack, end: s.end, weight: s.weight, queued: 0 })
+    let all = &profile.samples;
+    let chosen =
+        (0..all.len()).filter(move |i| all.event[*i] == event && time.contains(all.at[*i]) && who.has(all.tid[*i]));
+    chosen.map(move |i| Observation {
+        pid: all.pid[i],
+        tid: all.tid[i],
+        stack: all.stack[i],
+        end: all.end[i],
+        weight: all.weight[i],
+        queued: 0,
+    })
 }
 
 /// The off-CPU spans of `who` that overlap the time, each with the overlapping part.

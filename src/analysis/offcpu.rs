@@ -177,7 +177,7 @@ pub(super) fn each(
 /// Why a thread that left the CPU in this state with this stack did not run.
 #[must_use]
 pub fn cause_of(profile: &Profile, names: &Names, stack: Option<StackId>, state: TaskState) -> Cause {
-    let text = |call: Call| names.labels[call.label as usize].text.as_str();
+    let text = |call: Call| names.text(call.label);
     cause(state, kernel(profile, names, stack).map(text), user(profile, names, stack).map(text))
 }
 
@@ -187,7 +187,7 @@ fn of_kind<'a>(
     stack: Option<StackId>,
     kernel: bool,
 ) -> impl Iterator<Item = Call> + 'a {
-    let is_kernel = |call: &Call| names.labels[call.label as usize].kind == CodeKind::Kernel;
+    let is_kernel = |call: &Call| names.kind(call.label) == CodeKind::Kernel;
     names.walk(profile, stack).filter(move |call| is_kernel(call) == kernel)
 }
 

@@ -3,12 +3,11 @@
 
 use super::calltree::CallTree;
 use super::names::{CodeKind, Label, Names};
-use super::observe::{Observation, observations};
-use super::selection::Selection;
+use super::stack_counts::{StackCount, StackCounts};
+use super::stack_paths::StackPaths;
 use super::tasks::Tasks;
+use crate::model::StackId;
 use crate::model::profile::Profile;
-use crate::model::{StackEnd, StackId};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::AddAssign;
 
 /// A sum over samples.
@@ -38,59 +37,61 @@ pub const UNKNOWN: &str = "[unknown]";
 pub const QUEUED: &str = "[waiting for a CPU]";
 
 impl ProfileTree {
-    /// Merges the selection's stacks. With several processes, each gets a heading.
+    /// Merges the stacks of a selection. With several processes, each gets a heading.
     #[must_use]
-    pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> ProfileTree {
-        ProfileTree::grow(profile, names, tasks, selection, false)
+    pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, counts: &StackCounts) -> ProfileTree {
+        ProfileTree::grow(profile, names, tasks, counts, false)
     }
 
     /// Like [`ProfileTree::of`], with a heading for each thread.
     #[must_use]
-    pub fn by_thread(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> ProfileTree {
-        ProfileTree::grow(profile, names, tasks, selection, true)
+    pub fn by_thread(profile: &Profile, names: &Names, tasks: &Tasks, counts: &StackCounts) -> ProfileTree {
+        ProfileTree::grow(profile, names, tasks, counts, true)
     }
 
     /// Stacks are added in the order of their keys, so equal profiles yield equal trees.
-    fn grow(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection, threads: bool) -> ProfileTree {
-        let who = selection.who(tasks);
-        let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
-        for observation in observations(profile, selection, &who) {
-            sums.entry(Key::of(&observation, threads)).or_default().add(&observation);
-        }
-        let pids: FxHashSet<u32> = sums.keys().map(|key| key.pid).collect();
-        let mut keys: Vec<_> = sums.into_iter().collect();
-        keys.sort_unstable_by_key(|(key, _)| *key);
-
-        let mut tree = ProfileTree::with_functions(names.labels.clone());
-        for (key, sum) in keys {
-            let process = (pids.len() > 1).then(|| process_heading(tasks, key.pid));
+    fn grow(profile: &Profile, names: &Names, tasks: &Tasks, counts: &StackCounts, threads: bool) -> ProfileTree {
+        let mut rows: Vec<(Key, &StackCount)> = counts.rows.iter().map(|row| (Key::of(row, threads), row)).collect();
+        rows.sort_unstable_by_key(|(key, _)| *key);
+        let several = rows.iter().any(|(key, _)| key.pid != rows[0].0.pid);
+        let mut tree = ProfileTree::default();
+        let mut cells = vec![None; names.label_count()];
+        let mut paths = StackPaths::of(profile, names);
+        for group in rows.chunk_by(|(a, _), (b, _)| a.heading() == b.heading()) {
+            let (key, _) = group[0];
+            let process = several.then(|| process_heading(tasks, key.pid));
             let mut under = process.map(|name| tree.heading(None, &name));
             if let Some(tid) = key.tid {
                 under = Some(tree.heading(under, &thread_heading(tasks, tid)));
             }
-            tree.add_stack(profile, names, under, key, sum);
+            if key.incomplete {
+                under = Some(tree.heading(under, TRUNCATED));
+            }
+            paths.restart(under);
+            for rows in group.chunk_by(|(a, _), (b, _)| a == b) {
+                let leaf = paths.end(rows[0].0.stack, |parent, call| {
+                    let cell = &mut cells[call.label as usize];
+                    let cell = *cell.get_or_insert_with(|| tree.push_function(names.label(call.label)));
+                    tree.child(parent, cell)
+                });
+                tree.add(leaf, under, rows.iter().map(|(_, row)| *row));
+            }
         }
         tree
     }
 
-    fn add_stack(&mut self, profile: &Profile, names: &Names, under: Option<u32>, key: Key, sum: Sum) {
-        let mut node = under;
-        if key.incomplete {
-            node = Some(self.heading(node, TRUNCATED));
+    /// Adds rows at the end of their path; those without any address have a cell of their own.
+    fn add<'r>(&mut self, leaf: Option<u32>, under: Option<u32>, rows: impl Iterator<Item = &'r StackCount>) {
+        let leaf = leaf.unwrap_or_else(|| self.heading(under, UNKNOWN));
+        let (mut own, mut queued) = (Weight::default(), 0_u64);
+        for row in rows {
+            own += Weight { weight: row.weight, samples: row.samples };
+            queued = queued.saturating_add(row.queued);
         }
-        let mut calls: Vec<_> = names.walk(profile, key.stack).collect();
-        calls.reverse();
-        for call in &calls {
-            node = Some(self.child(node, call.label));
-        }
-        let leaf = match node {
-            Some(leaf) if !calls.is_empty() => leaf,
-            _ => self.heading(node, UNKNOWN),
-        };
-        self.nodes[leaf as usize].own += Weight { weight: sum.weight, samples: sum.samples };
-        if sum.queued > 0 {
+        self.nodes[leaf as usize].own += own;
+        if queued > 0 {
             let queue = self.heading(Some(leaf), QUEUED);
-            self.nodes[queue as usize].own += Weight { weight: sum.queued, samples: sum.samples };
+            self.nodes[queue as usize].own += Weight { weight: queued, samples: own.samples };
         }
     }
 
@@ -109,7 +110,7 @@ impl ProfileTree {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     pid: u32,
     tid: Option<u32>,
@@ -119,24 +120,13 @@ struct Key {
 
 impl Key {
     /// Truncated stacks go under a heading. A sample recorded without a stack has only its leaf and needs none.
-    fn of(observation: &Observation, threads: bool) -> Key {
-        let incomplete = matches!(observation.end, StackEnd::Truncated | StackEnd::Broken);
-        Key { pid: observation.pid, tid: threads.then_some(observation.tid), incomplete, stack: observation.stack }
+    fn of(row: &StackCount, threads: bool) -> Key {
+        Key { pid: row.pid, tid: threads.then_some(row.tid), incomplete: row.is_incomplete(), stack: row.stack }
     }
-}
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    weight: u64,
-    queued: u64,
-    samples: u64,
-}
-
-impl Sum {
-    fn add(&mut self, observation: &Observation) {
-        self.weight = self.weight.saturating_add(observation.weight);
-        self.queued = self.queued.saturating_add(observation.queued);
-        self.samples += 1;
+    /// What its headings depend on.
+    fn heading(&self) -> (u32, Option<u32>, bool) {
+        (self.pid, self.tid, self.incomplete)
     }
 }
 
@@ -153,14 +143,16 @@ pub(super) fn process_heading(tasks: &Tasks, pid: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::selection::Axis;
+    use crate::analysis::selection::{Axis, Selection};
     use crate::analysis::testing::{Synthetic, ms};
-    use crate::model::TaskState;
+    use crate::model::{StackEnd, TaskState};
 
     fn check(synthetic: Synthetic, axis: Axis, expected: &[(&str, u64)]) {
         let profile = synthetic.finish();
         let selection = Selection { axis, ..Selection::default() };
-        let tree = ProfileTree::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &selection);
+        let tasks = Tasks::of(&profile);
+        let counts = StackCounts::of(&profile, &tasks, &selection);
+        let tree = ProfileTree::of(&profile, &Names::of(&profile), &tasks, &counts);
         let lines: Vec<_> = tree
             .folded()
             .iter()
@@ -193,7 +185,9 @@ mod tests {
             (sample.pid, sample.tid) = (77, 77);
             profile.samples.push(sample);
         }
-        let tree = ProfileTree::of(&profile, &Names::of(&profile), &Tasks::of(&profile), &Selection::default());
+        let tasks = Tasks::of(&profile);
+        let counts = StackCounts::of(&profile, &tasks, &Selection::default());
+        let tree = ProfileTree::of(&profile, &Names::of(&profile), &tasks, &counts);
         let roots: Vec<_> = tree.folded().iter().map(|(path, ..)| path[0].text.clone()).collect();
         assert_eq!(roots, ["77", "web 41"]);
     }

@@ -1,10 +1,10 @@
 //! Ranks functions, modules, threads or processes by their time.
 
-use super::names::{CodeKind, Names, short};
-use super::observe::observations;
-use super::selection::Selection;
+use super::names::{Call, CodeKind, Names, short};
+use super::profile_tree::{UNKNOWN, Weight};
+use super::stack_counts::StackCounts;
+use super::stack_tree::{StackTree, Visit};
 use super::tasks::Tasks;
-use crate::model::StackId;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -94,21 +94,21 @@ struct Sum {
     total_samples: u64,
 }
 
-/// Ranks the selection.
+/// Ranks the counted observations of a selection.
 #[must_use]
 pub fn rank(
     profile: &Profile,
     names: &Names,
     tasks: &Tasks,
-    selection: &Selection,
+    counts: &StackCounts,
     by: GroupBy,
     sort: SortBy,
 ) -> Ranking {
-    let mut ranking = match by {
-        GroupBy::Function | GroupBy::Module => by_code(profile, names, tasks, selection, by),
-        GroupBy::Thread | GroupBy::Process => by_task(profile, tasks, selection, by),
+    let mut rows = match by {
+        GroupBy::Function | GroupBy::Module => by_code(profile, names, counts, by),
+        GroupBy::Thread | GroupBy::Process => by_task(tasks, counts, by),
     };
-    ranking.rows.sort_by(|a, b| {
+    rows.sort_by(|a, b| {
         let key = |row: &Rank| match sort {
             SortBy::SelfWeight => (row.self_weight, row.total_weight),
             SortBy::TotalWeight => (row.total_weight, row.self_weight),
@@ -117,158 +117,167 @@ pub fn rank(
         };
         key(b).cmp(&key(a)).then_with(|| (&a.name, &a.module).cmp(&(&b.name, &b.module)))
     });
-    ranking
+    Ranking { rows, weight: counts.weight, samples: counts.samples }
 }
 
-/// Samples are summed by stack first: a profile has far fewer stacks than samples.
-fn by_code(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection, by: GroupBy) -> Ranking {
-    let mut stacks: FxHashMap<Option<StackId>, (u64, u64)> = FxHashMap::default();
-    let mut ranking = Ranking::default();
-    for seen in observations(profile, selection, &selection.who(tasks)) {
-        let (weight, samples) = stacks.entry(seen.stack).or_default();
-        *weight = weight.saturating_add(seen.weight);
-        *samples += 1;
-        ranking.weight = ranking.weight.saturating_add(seen.weight);
-        ranking.samples += 1;
+fn by_code(profile: &Profile, names: &Names, counts: &StackCounts, by: GroupBy) -> Vec<Rank> {
+    let tree = StackTree::of(profile, names, counts);
+    let mut own = vec![Weight::default(); tree.stacks.len()];
+    let mut nowhere = Weight::default();
+    for (row, stack) in counts.rows.iter().zip(&tree.stack_of) {
+        *stack.map_or(&mut nowhere, |at| &mut own[at as usize]) += Weight { weight: row.weight, samples: row.samples };
     }
-    let mut rows = Rows::new(names, by);
-    let mut on_stack = Vec::new();
-    for (stack, (weight, samples)) in stacks {
-        on_stack.clear();
-        on_stack.extend(names.walk(profile, stack).map(|call| rows.of(call.function)));
-        if on_stack.is_empty() {
-            on_stack.push(rows.unknown());
-        }
-        rows.add(&mut on_stack, weight, samples);
-    }
-    ranking.rows = rows.finish();
-    ranking
+    let mut rows = Rows::of(names, own, by);
+    tree.visit(&mut rows);
+    rows.finish(nowhere)
 }
 
-/// Which row each function belongs to, and the rows' sums.
-struct Rows {
+/// The sums of the rows while a tree is visited: a function counts once on a path, at its outermost call.
+struct Rows<'a> {
+    names: &'a Names,
+    by: GroupBy,
+    /// The row of each function.
     row_of: Vec<u32>,
-    ranks: Vec<Rank>,
+    /// A function of each row.
+    function_of: Vec<u32>,
     sums: Vec<Sum>,
-    unknown: Option<u32>,
+    /// How often each row is on the path.
+    on_path: Vec<u32>,
+    own: Vec<Weight>,
+    /// For each frame on the path, the row of the innermost call so far and the cost below it.
+    open: Vec<(u32, Weight)>,
 }
 
-impl Rows {
-    fn new(names: &Names, by: GroupBy) -> Rows {
-        let mut rows = Rows { row_of: Vec::new(), ranks: Vec::new(), sums: Vec::new(), unknown: None };
+impl<'a> Rows<'a> {
+    fn of(names: &'a Names, own: Vec<Weight>, by: GroupBy) -> Rows<'a> {
         let mut modules: FxHashMap<&str, u32> = FxHashMap::default();
-        for (function, inlined) in names.functions.iter().zip(&names.inlined) {
-            let module = short(&function.module);
+        let (mut row_of, mut function_of) = (Vec::with_capacity(names.functions.len()), Vec::new());
+        for (function, at) in names.functions.iter().zip(0..) {
+            let next = function_of.len() as u32;
             let row = match by {
-                GroupBy::Module => *modules.entry(&function.module).or_insert_with(|| {
-                    let name = if module.is_empty() { "[unknown]" } else { module };
-                    rows.push(name, &function.module, function.kind, false)
-                }),
-                _ => rows.push(&function.name, &function.module, function.kind, *inlined),
+                GroupBy::Module => *modules.entry(&function.module).or_insert(next),
+                _ => next,
             };
-            rows.row_of.push(row);
+            if row == next {
+                function_of.push(at);
+            }
+            row_of.push(row);
         }
-        rows
+        let (sums, on_path) = (vec![Sum::default(); function_of.len()], vec![0; function_of.len()]);
+        Rows { names, by, row_of, function_of, sums, on_path, own, open: Vec::new() }
     }
 
-    fn push(&mut self, name: &str, module: &str, kind: CodeKind, inlined: bool) -> u32 {
-        self.ranks.push(Rank {
+    fn finish(self, mut nowhere: Weight) -> Vec<Rank> {
+        let mut ranks: Vec<Rank> = Vec::new();
+        for (function, mut sum) in self.function_of.iter().zip(self.sums.iter().copied()) {
+            let function = *function as usize;
+            let def = &self.names.functions[function];
+            let (name, inlined) = match self.by {
+                GroupBy::Module if def.module.is_empty() => (UNKNOWN, false),
+                GroupBy::Module => (short(&def.module), false),
+                _ => (def.name.as_str(), self.names.inlined[function]),
+            };
+            // Samples without any address share the row of frames outside every mapping.
+            if nowhere.samples > 0 && name == UNKNOWN && def.module.is_empty() {
+                sum.add(std::mem::take(&mut nowhere));
+            }
+            if sum.total_samples > 0 {
+                ranks.push(sum.rank(name, &def.module, def.kind, inlined, None));
+            }
+        }
+        if nowhere.samples > 0 {
+            let mut sum = Sum::default();
+            sum.add(nowhere);
+            ranks.push(sum.rank(UNKNOWN, "", CodeKind::User, false, None));
+        }
+        ranks
+    }
+}
+
+impl Visit for Rows<'_> {
+    fn enter(&mut self, calls: &[Call]) {
+        let outer = self.open.last().map_or(0, |(row, _)| *row);
+        calls.iter().for_each(|call| self.on_path[self.row_of[call.function as usize] as usize] += 1);
+        let row = calls.first().map_or(outer, |call| self.row_of[call.function as usize]);
+        self.open.push((row, Weight::default()));
+    }
+
+    fn end(&mut self, stack: usize) {
+        let own = self.own[stack];
+        if let Some((row, below)) = self.open.last_mut() {
+            *below += own;
+            let sum = &mut self.sums[*row as usize];
+            sum.self_weight = sum.self_weight.saturating_add(own.weight);
+            sum.self_samples += own.samples;
+        }
+    }
+
+    fn leave(&mut self, calls: &[Call]) {
+        let Some((_, below)) = self.open.pop() else { return };
+        for call in calls {
+            let row = self.row_of[call.function as usize] as usize;
+            self.on_path[row] -= 1;
+            if self.on_path[row] == 0 {
+                let sum = &mut self.sums[row];
+                sum.total_weight = sum.total_weight.saturating_add(below.weight);
+                sum.total_samples += below.samples;
+            }
+        }
+        if let Some((_, outer)) = self.open.last_mut() {
+            *outer += below;
+        }
+    }
+}
+
+impl Sum {
+    /// Adds observations in own code.
+    fn add(&mut self, own: Weight) {
+        self.self_weight = self.self_weight.saturating_add(own.weight);
+        self.total_weight = self.total_weight.saturating_add(own.weight);
+        self.self_samples += own.samples;
+        self.total_samples += own.samples;
+    }
+
+    fn rank(self, name: &str, module: &str, kind: CodeKind, inlined: bool, id: Option<u32>) -> Rank {
+        Rank {
             name: name.to_string(),
             module: module.to_string(),
             kind,
             inlined,
-            id: None,
-            self_weight: 0,
-            total_weight: 0,
-            self_samples: 0,
-            total_samples: 0,
-        });
-        self.sums.push(Sum::default());
-        self.ranks.len() as u32 - 1
-    }
-
-    fn of(&self, function: u32) -> u32 {
-        self.row_of[function as usize]
-    }
-
-    /// The row of samples without any address. Frames outside every mapping share it.
-    fn unknown(&mut self) -> u32 {
-        let known = self.unknown.or_else(|| {
-            self.ranks.iter().position(|rank| rank.name == "[unknown]" && rank.module.is_empty()).map(|at| at as u32)
-        });
-        let row = known.unwrap_or_else(|| self.push("[unknown]", "", CodeKind::User, false));
-        self.unknown = Some(row);
-        row
-    }
-
-    /// `rows_on_stack` is innermost first on entry and sorted on return.
-    fn add(&mut self, rows_on_stack: &mut Vec<u32>, weight: u64, samples: u64) {
-        if let Some(leaf) = rows_on_stack.first() {
-            let sum = &mut self.sums[*leaf as usize];
-            sum.self_weight = sum.self_weight.saturating_add(weight);
-            sum.self_samples += samples;
+            id,
+            self_weight: self.self_weight,
+            total_weight: self.total_weight,
+            self_samples: self.self_samples,
+            total_samples: self.total_samples,
         }
-        rows_on_stack.sort_unstable();
-        rows_on_stack.dedup();
-        for row in rows_on_stack {
-            let sum = &mut self.sums[*row as usize];
-            sum.total_weight = sum.total_weight.saturating_add(weight);
-            sum.total_samples += samples;
-        }
-    }
-
-    fn finish(self) -> Vec<Rank> {
-        let rows = self.ranks.into_iter().zip(self.sums).filter(|(_, sum)| sum.total_samples > 0);
-        rows.map(|(rank, sum)| Rank {
-            self_weight: sum.self_weight,
-            total_weight: sum.total_weight,
-            self_samples: sum.self_samples,
-            total_samples: sum.total_samples,
-            ..rank
-        })
-        .collect()
     }
 }
 
-fn by_task(profile: &Profile, tasks: &Tasks, selection: &Selection, by: GroupBy) -> Ranking {
-    let mut sums: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
-    let mut ranking = Ranking::default();
-    for seen in observations(profile, selection, &selection.who(tasks)) {
-        let (weight, samples) = sums.entry(if by == GroupBy::Thread { seen.tid } else { seen.pid }).or_default();
-        *weight = weight.saturating_add(seen.weight);
-        *samples += 1;
-        ranking.weight = ranking.weight.saturating_add(seen.weight);
-        ranking.samples += 1;
+fn by_task(tasks: &Tasks, counts: &StackCounts, by: GroupBy) -> Vec<Rank> {
+    let mut sums: FxHashMap<u32, Sum> = FxHashMap::default();
+    for row in &counts.rows {
+        let id = if by == GroupBy::Thread { row.tid } else { row.pid };
+        sums.entry(id).or_default().add(Weight { weight: row.weight, samples: row.samples });
     }
-    let rows = sums.into_iter().map(|(id, (weight, samples))| {
+    let rows = sums.into_iter().map(|(id, sum)| {
         let comm = tasks.get(id).map_or("", |task| task.comm.as_str());
-        Rank {
-            name: format!("{comm} {id}").trim_start().to_string(),
-            module: String::new(),
-            kind: CodeKind::Heading,
-            inlined: false,
-            id: Some(id),
-            self_weight: weight,
-            total_weight: weight,
-            self_samples: samples,
-            total_samples: samples,
-        }
+        sum.rank(format!("{comm} {id}").trim_start(), "", CodeKind::Heading, false, Some(id))
     });
-    ranking.rows = rows.collect();
-    ranking
+    rows.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::selection::Axis;
+    use crate::analysis::selection::{Axis, Selection};
     use crate::analysis::testing::Synthetic;
     use crate::model::TaskState;
 
     fn check(synthetic: Synthetic, selection: &Selection, by: GroupBy, expected: &[(&str, u64, u64)]) {
         let profile = synthetic.finish();
         let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
-        let ranking = rank(&profile, &names, &tasks, selection, by, SortBy::SelfWeight);
+        let counts = StackCounts::of(&profile, &tasks, selection);
+        let ranking = rank(&profile, &names, &tasks, &counts, by, SortBy::SelfWeight);
         let rows: Vec<_> =
             ranking.rows.iter().map(|row| (row.name.as_str(), row.self_weight, row.total_weight)).collect();
         assert_eq!(rows, expected);

@@ -47,6 +47,7 @@ pub enum ThreadSet {
 
 impl ThreadSet {
     /// Whether the thread is selected.
+    #[inline]
     #[must_use]
     pub fn has(&self, tid: u32) -> bool {
         match self {

@@ -2,9 +2,8 @@
 
 use super::counters::Counters;
 use super::coverage::{Coverage, coverage};
-use super::observe::observations;
 use super::selection::{Selection, ThreadSet};
-use super::tasks::Tasks;
+use super::stack_counts::StackCounts;
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{LossKind, Measure, StackEnd, Why};
@@ -74,18 +73,12 @@ impl Summary {
     }
 }
 
-/// Counts the selection. `window` is its time, extended to where counters were read.
+/// Sums up the counted selection. `window` is its time, extended to where counters were read.
 #[must_use]
-pub fn summary(
-    profile: &Profile,
-    tasks: &Tasks,
-    counters: &Counters,
-    selection: &Selection,
-    window: Window,
-) -> Summary {
-    let who = selection.who(tasks);
+pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, window: Window) -> Summary {
+    let StackCounts { selection, who, .. } = counts;
     let mut summary = Summary {
-        count: 0,
+        count: counts.samples,
         whole: 0,
         truncated: 0,
         broken: 0,
@@ -96,25 +89,25 @@ pub fn summary(
         throttled: 0,
         off_cpu_lost: 0,
         events: vec![],
-        coverage: coverage(profile, counters, &who, selection.axis, window),
-        switching: switching(profile, counters, &who, window),
+        coverage: coverage(profile, counters, who, selection.axis, window),
+        switching: switching(profile, counters, who, window),
     };
-    for seen in observations(profile, selection, &who) {
-        summary.count += 1;
-        match seen.end {
-            StackEnd::Whole => summary.whole += 1,
-            StackEnd::Truncated => summary.truncated += 1,
-            StackEnd::Broken => summary.broken += 1,
-            StackEnd::NotTaken => summary.not_taken += 1,
+    for row in &counts.rows {
+        match row.end {
+            StackEnd::Whole => summary.whole += row.samples,
+            StackEnd::Truncated => summary.truncated += row.samples,
+            StackEnd::Broken => summary.broken += row.samples,
+            StackEnd::NotTaken => summary.not_taken += row.samples,
         }
     }
     let names = profile.meta.events.iter();
     summary.events = names.map(|event| EventTotal { event: event.name.clone(), samples: 0, weight: 0 }).collect();
-    for sample in profile.samples.iter().filter(|sample| selection.time.contains(sample.at)) {
+    let all = &profile.samples;
+    for at in (0..all.len()).filter(|at| selection.time.contains(all.at[*at])) {
         summary.all_samples += 1;
-        if let Some(total) = summary.events.get_mut(usize::from(sample.event)).filter(|_| who.has(sample.tid)) {
+        if let Some(total) = summary.events.get_mut(usize::from(all.event[at])).filter(|_| who.has(all.tid[at])) {
             total.samples += 1;
-            total.weight = total.weight.saturating_add(sample.weight);
+            total.weight = total.weight.saturating_add(all.weight[at]);
         }
     }
     for lost in profile.lost.iter().filter(|lost| selection.time.contains(lost.at)) {
@@ -159,6 +152,7 @@ fn losses(profile: &Profile, selection: &Selection) -> Vec<KindLoss> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Tasks;
     use crate::analysis::testing::Synthetic;
 
     #[test]
@@ -170,7 +164,8 @@ mod tests {
         let profile = synthetic.finish();
         let (tasks, counters) = (Tasks::of(&profile), Counters::of(&profile));
         let window = Window { from: Nanos(0), to: profile.duration() };
-        let of = |selection: &Selection| summary(&profile, &tasks, &counters, selection, window);
+        let of =
+            |selection: &Selection| summary(&profile, &counters, &StackCounts::of(&profile, &tasks, selection), window);
         let all = of(&Selection::default());
         assert_eq!((all.count, all.stack_share(all.truncated)), (13, Some(0.25)));
         assert_eq!((all.lost, all.throttled, all.off_cpu_lost), (3, 1, 0));

@@ -3,6 +3,7 @@
 use crate::model::TaskChange;
 use crate::model::profile::Profile;
 use crate::units::Nanos;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// A thread.
@@ -51,11 +52,13 @@ impl Tasks {
                 TaskChange::Ended => task.ended = Some(event.at),
             }
         }
-        for (pid, tid) in profile.samples.pid.iter().zip(&profile.samples.tid) {
-            tasks.entry(*pid, *tid);
-        }
-        for span in profile.off_cpu.iter() {
-            tasks.entry(span.pid, span.tid);
+        let sampled = profile.samples.pid.iter().copied().zip(profile.samples.tid.iter().copied());
+        let mut seen = FxHashSet::default();
+        let mut last = None;
+        for (pid, tid) in sampled.chain(profile.off_cpu.iter().map(|span| (span.pid, span.tid))) {
+            if last.replace(tid) != Some(tid) && seen.insert(tid) {
+                tasks.entry(pid, tid);
+            }
         }
         tasks
     }

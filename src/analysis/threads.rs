@@ -2,14 +2,11 @@
 //! still appears, by its samples alone.
 
 use super::counters::Counters;
-use super::observe::observations;
-use super::selection::Selection;
+use super::stack_counts::StackCounts;
 use super::tasks::{Task, Tasks};
 use super::time::Window;
-use crate::model::profile::Profile;
 use crate::model::{Measure, Scope};
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// A thread in a window.
@@ -54,25 +51,13 @@ pub struct ProcessRow {
     pub cpu_time: Measure<f64>,
 }
 
-/// The threads that were alive in the window, most CPU time first (most samples where it is unknown).
+/// The selected threads that were alive in the window, most CPU time first (most samples where it is unknown).
 #[must_use]
-pub fn threads(
-    profile: &Profile,
-    tasks: &Tasks,
-    counters: &Counters,
-    selection: &Selection,
-    window: Window,
-) -> Vec<ThreadRow> {
-    let who = selection.who(tasks);
-    let mut sums: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
-    for seen in observations(profile, selection, &who) {
-        let (samples, weight) = sums.entry(seen.tid).or_default();
-        *samples += 1;
-        *weight = weight.saturating_add(seen.weight);
-    }
+pub fn threads(tasks: &Tasks, counters: &Counters, counts: &StackCounts, window: Window) -> Vec<ThreadRow> {
+    let sums = counts.by_thread();
     let mut rows: Vec<_> = tasks
         .iter()
-        .filter(|task| who.has(task.tid))
+        .filter(|task| counts.who.has(task.tid))
         .filter_map(|task| {
             let lifetime = lifetime(task, counters, window);
             let sum = sums.get(&task.tid).copied();
@@ -161,6 +146,7 @@ pub fn processes(tasks: &Tasks, threads: &[ThreadRow]) -> Vec<ProcessRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Selection;
     use crate::analysis::testing::{Synthetic, ms};
     use crate::model::{TaskChange, Why};
 
@@ -174,7 +160,7 @@ mod tests {
         let profile = synthetic.finish();
         let (tasks, counters) = (Tasks::of(&profile), Counters::of(&profile));
         let window = Window { from: ms(0), to: ms(1000) };
-        let rows = threads(&profile, &tasks, &counters, &Selection::default(), window);
+        let rows = threads(&tasks, &counters, &StackCounts::of(&profile, &tasks, &Selection::default()), window);
         let seen: Vec<_> =
             rows.iter().map(|row| (row.task.tid, row.samples, row.lifetime, row.utilisation())).collect();
         let expected = [(41, 3, ms(1000), Measure::exact(0.5)), (42, 2, ms(10), Measure::Missing(Why::TargetGone))];
@@ -189,7 +175,9 @@ mod tests {
         synthetic.alive(41, "main").alive(42, "early").task(100, 41, 42, TaskChange::Ended);
         let profile = synthetic.finish();
         let window = Window { from: ms(500), to: ms(1000) };
-        let rows = threads(&profile, &Tasks::of(&profile), &Counters::of(&profile), &Selection::default(), window);
+        let tasks = Tasks::of(&profile);
+        let counts = StackCounts::of(&profile, &tasks, &Selection::default());
+        let rows = threads(&tasks, &Counters::of(&profile), &counts, window);
         assert_eq!(rows.iter().map(|row| row.task.tid).collect::<Vec<_>>(), [41]);
     }
 }

@@ -6,7 +6,7 @@ use super::damage::Damage;
 use super::folder::{self, Entry, Folder};
 use super::meta_file::{self, MetaFile};
 use super::part::{META, Part, Selection, select, temp_target};
-use super::repair::Repair;
+use super::repair::{EventSink, Repair};
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::ProfileBuilder;
@@ -65,12 +65,15 @@ impl Recording {
 
     /// All damage; empty for an intact recording. Reads every part unless that has been done.
     pub fn damage(&self) -> &[Damage] {
-        self.damage.get_or_init(|| self.read(&mut |_| {}))
+        self.damage.get_or_init(|| {
+            let mut nowhere: &mut dyn FnMut(Event) = &mut |_| {};
+            self.read(&mut nowhere)
+        })
     }
 
     /// Replays all events: definitions, then each kind in the order it was recorded.
-    pub fn events(&self, f: &mut dyn FnMut(Event)) {
-        let damage = self.read(f);
+    pub fn events(&self, mut f: &mut dyn FnMut(Event)) {
+        let damage = self.read(&mut f);
         self.damage.get_or_init(|| damage);
     }
 
@@ -78,7 +81,8 @@ impl Recording {
     #[must_use]
     pub fn profile(&self) -> crate::model::profile::Profile {
         let mut builder = ProfileBuilder::new(self.meta_file.meta.clone());
-        self.events(&mut |event| builder.apply(event));
+        let damage = self.read(&mut builder);
+        self.damage.get_or_init(|| damage);
         let mut meta = self.meta_file.meta.clone();
         let note = |topic: &str, text: String| Note { topic: topic.into(), text, fix: None };
         meta.notes.extend(self.damage().iter().map(|damage| note("recording-damaged", damage.to_string())));
@@ -89,9 +93,9 @@ impl Recording {
         builder.finish(meta)
     }
 
-    fn read(&self, f: &mut dyn FnMut(Event)) -> Vec<Damage> {
+    fn read<S: EventSink>(&self, sink: &mut S) -> Vec<Damage> {
         let mut damage = self.visible.clone();
-        let mut repair = Repair::new(f);
+        let mut repair = Repair::new(sink);
         self.table(&mut damage, &mut |def: CounterDef| repair.counter(def));
         self.table(&mut damage, &mut |def: ModuleDef| repair.module(def));
         self.table(&mut damage, &mut |def: FrameDef| repair.frame(def));

@@ -1,6 +1,7 @@
 //! Keeps the ids of a damaged recording valid: stand-ins fill the gaps of lost definitions, so that later definitions
 //! keep their ids and references to lost data stay visible as such. Names and call paths are not invented.
 
+use crate::model::profile::ProfileBuilder;
 use crate::model::{
     CounterDef, CounterId, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, OffCpu, Sample,
     StackDef, StackEnd, StackId, Symbol, Unit,
@@ -26,9 +27,55 @@ pub(super) struct RepairStats {
     pub without_stack: u64,
 }
 
+/// What takes the events of a recording. The kinds with most rows come by themselves, so that a profile need not take
+/// them apart again.
+pub(super) trait EventSink {
+    /// Takes an event.
+    fn event(&mut self, event: Event);
+
+    /// Takes a frame.
+    fn frame(&mut self, def: FrameDef) {
+        self.event(Event::Define(Definition::Frame(def)));
+    }
+
+    /// Takes a stack.
+    fn stack(&mut self, def: StackDef) {
+        self.event(Event::Define(Definition::Stack(def)));
+    }
+
+    /// Takes a sample.
+    fn sample(&mut self, sample: Sample) {
+        self.event(Event::Sample(sample));
+    }
+}
+
+impl EventSink for &mut dyn FnMut(Event) {
+    fn event(&mut self, event: Event) {
+        self(event);
+    }
+}
+
+impl EventSink for ProfileBuilder {
+    fn event(&mut self, event: Event) {
+        self.apply(event);
+    }
+
+    fn frame(&mut self, def: FrameDef) {
+        self.add_frame(def);
+    }
+
+    fn stack(&mut self, def: StackDef) {
+        self.add_stack(def);
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        self.add_sample(&sample);
+    }
+}
+
 /// Passes events on, repaired. Definitions must come before the events that refer to them, one kind after another.
-pub(super) struct Repair<'a> {
-    emit: &'a mut dyn FnMut(Event),
+pub(super) struct Repair<'a, S> {
+    sink: &'a mut S,
     counters: u32,
     modules: u32,
     frames: u32,
@@ -39,10 +86,10 @@ pub(super) struct Repair<'a> {
     repair_stats: RepairStats,
 }
 
-impl<'a> Repair<'a> {
-    pub fn new(emit: &'a mut dyn FnMut(Event)) -> Self {
+impl<'a, S: EventSink> Repair<'a, S> {
+    pub fn new(sink: &'a mut S) -> Self {
         let repair_stats = RepairStats::default();
-        Repair { emit, counters: 0, modules: 0, frames: 0, stacks: 0, stand_ins: 0, lost_frame: None, repair_stats }
+        Repair { sink, counters: 0, modules: 0, frames: 0, stacks: 0, stand_ins: 0, lost_frame: None, repair_stats }
     }
 
     pub fn repair_stats(self) -> RepairStats {
@@ -51,7 +98,7 @@ impl<'a> Repair<'a> {
 
     /// Passes on an event without an id to check.
     pub fn pass(&mut self, event: Event) {
-        (self.emit)(event);
+        self.sink.event(event);
     }
 
     pub fn counter(&mut self, def: CounterDef) {
@@ -100,7 +147,7 @@ impl<'a> Repair<'a> {
         self.repair_stats.frames += u64::from(id - self.frames);
         self.frames = id + 1;
         let module = def.module.filter(|module| module.0 < self.modules);
-        self.define(Definition::Frame(FrameDef { module, ..def }));
+        self.sink.frame(FrameDef { module, ..def });
     }
 
     pub fn names(&mut self, frame: FrameId, symbols: Vec<Symbol>) {
@@ -125,12 +172,12 @@ impl<'a> Repair<'a> {
         self.stacks = id + 1;
         let frame = if def.frame.0 < self.frames { def.frame } else { self.lost_frame() };
         let parent = def.parent.filter(|parent| parent.0 < id);
-        self.define(Definition::Stack(StackDef { id: def.id, parent, frame }));
+        self.sink.stack(StackDef { id: def.id, parent, frame });
     }
 
     pub fn sample(&mut self, mut sample: Sample) {
         self.check_stack(&mut sample.stack, &mut sample.end);
-        self.pass(Event::Sample(sample));
+        self.sink.sample(sample);
     }
 
     pub fn off_cpu(&mut self, mut span: OffCpu) {
@@ -175,6 +222,6 @@ impl<'a> Repair<'a> {
     }
 
     fn define(&mut self, definition: Definition) {
-        (self.emit)(Event::Define(definition));
+        self.sink.event(Event::Define(definition));
     }
 }

@@ -2,8 +2,9 @@
 //! other side of a comparison.
 
 use super::query::{Bounds, CompareWith, Query};
-use crate::analysis::{Axis, Counters, Names, Selection, Tasks, TimeRange, Window};
+use crate::analysis::{Axis, Counters, Names, Selection, StackCounts, Tasks, TimeRange, Window};
 use crate::model::profile::Profile;
+use std::cell::OnceCell;
 
 /// A profile as one query sees it.
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub struct ViewContext<'a> {
     pub names: Names,
     /// The counter readings.
     pub counters: Counters,
+    counts: OnceCell<StackCounts>,
     /// What changes are measured against.
     pub reference: Option<Box<ViewContext<'a>>>,
 }
@@ -57,8 +59,15 @@ impl<'a> ViewContext<'a> {
             tasks: Tasks::of(profile),
             names: Names::of(profile),
             counters: Counters::of(profile),
+            counts: OnceCell::new(),
             reference: None,
         }
+    }
+
+    /// The observations of the selection, counted when a view first needs them.
+    #[must_use]
+    pub fn counts(&self) -> &StackCounts {
+        self.counts.get_or_init(|| StackCounts::of(self.profile, &self.tasks, &self.selection))
     }
 }
 

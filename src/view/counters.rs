@@ -66,7 +66,7 @@ impl CountersView {
     /// The counters of a view context.
     #[must_use]
     pub fn of(context: &ViewContext<'_>) -> CountersView {
-        let summary = summary(context.profile, &context.tasks, &context.counters, &context.selection, context.window);
+        let summary = summary(context.profile, &context.counters, context.counts(), context.window);
         let now = WindowMetrics::of(context, context.window, Some(&summary));
         let before = context.reference.as_deref().map(|past| WindowMetrics::of(past, past.window, None));
         let history = past(context);

@@ -83,8 +83,8 @@ impl FindingsView {
     /// The verdicts on a view context.
     #[must_use]
     pub fn of(context: &ViewContext<'_>) -> FindingsView {
-        let ViewContext { profile, names, tasks, counters, selection, window, .. } = context;
-        FindingsView::of_context(&RuleContext::of(profile, names, tasks, counters, selection, *window))
+        let ViewContext { profile, names, tasks, counters, window, .. } = context;
+        FindingsView::of_context(&RuleContext::of(profile, names, tasks, counters, context.counts(), *window))
     }
 
     /// The verdicts on a rule context.

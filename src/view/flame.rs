@@ -1,7 +1,7 @@
 //! A flame graph before layout: stacks by name, with their weights.
 
 use super::labels::axis_of;
-use crate::analysis::{Axis, Counters, Label, Names, ProfileTree, Selection, Tasks, Weight, observations, summary};
+use crate::analysis::{Axis, Counters, Label, Names, ProfileTree, Selection, StackCounts, Tasks, Weight, summary};
 use crate::error::Result;
 use crate::model::profile::Profile;
 use serde::Serialize;
@@ -48,9 +48,11 @@ impl FlameGraph {
         let (selection, tasks) = (&options.selection, Tasks::of(profile));
         selection.check(profile, &tasks)?;
         let names = Names::of(profile);
-        let tree = ProfileTree::of(profile, &names, &tasks, selection);
+        let counts = StackCounts::of(profile, &tasks, selection);
+        let tree = ProfileTree::of(profile, &names, &tasks, &counts);
         let (event, weight_unit) = axis_of(&profile.meta, selection.axis);
-        let alike = weigh_alike(profile, selection, &tasks);
+        // Weights of equal samples say no more than their number.
+        let alike = selection.axis != Axis::OffCpu && counts.alike;
         let stack = |(frames, own): (Vec<&Label>, Weight)| FoldedStack {
             frames: frames.into_iter().cloned().collect(),
             value: if alike { own.samples } else { own.weight },
@@ -59,7 +61,7 @@ impl FlameGraph {
         let total = stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.value));
         Ok(FlameGraph {
             title: options.title.clone().unwrap_or_else(|| title(profile, selection, &tasks)),
-            subtitle: subtitle(profile, selection, &tasks, &event),
+            subtitle: subtitle(profile, &counts, &event),
             unit: if alike { "samples" } else { weight_unit },
             total,
             stacks,
@@ -81,16 +83,6 @@ impl FlameGraph {
     }
 }
 
-fn weigh_alike(profile: &Profile, selection: &Selection, tasks: &Tasks) -> bool {
-    if selection.axis == Axis::OffCpu {
-        return false;
-    }
-    let who = selection.who(tasks);
-    let mut weights = observations(profile, selection, &who).map(|seen| seen.weight);
-    let first = weights.next();
-    weights.all(|weight| Some(weight) == first)
-}
-
 /// The command, or the process's name with its id: an id alone means little a week later.
 pub(super) fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> String {
     use crate::model::Target;
@@ -109,9 +101,10 @@ pub(super) fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> 
     title
 }
 
-fn subtitle(profile: &Profile, selection: &Selection, tasks: &Tasks, event: &str) -> String {
+fn subtitle(profile: &Profile, counts: &StackCounts, event: &str) -> String {
+    let selection = &counts.selection;
     let window = selection.time.window(&profile.ticks, profile.duration());
-    let summary = summary(profile, tasks, &Counters::of(profile), selection, window);
+    let summary = summary(profile, &Counters::of(profile), counts, window);
     let end = selection.time.to.unwrap_or(profile.duration()).min(profile.duration());
     let seconds = (end - selection.time.from).seconds();
     let what = match selection.axis {

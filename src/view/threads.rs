@@ -111,9 +111,9 @@ impl ThreadsView {
     #[must_use]
     pub fn of(context: &ViewContext<'_>, detail: Option<u32>) -> ThreadsView {
         let ViewContext { profile, selection, window, tasks, names, counters, .. } = context;
-        let rows = threads(profile, tasks, counters, selection, *window);
+        let rows = threads(tasks, counters, context.counts(), *window);
         let before = context.reference.as_deref().map(|past| {
-            let rows = threads(past.profile, &past.tasks, &past.counters, &past.selection, past.window);
+            let rows = threads(&past.tasks, &past.counters, past.counts(), past.window);
             rows.into_iter().map(|row| (row.task.tid, row.utilisation())).collect::<FxHashMap<_, _>>()
         });
         let waits = waits_by_thread(profile, names, tasks, selection);
@@ -237,12 +237,14 @@ impl CpuShares {
             timed: unit == Some(Unit::Nanos),
         };
         let who = selection.who(&context.tasks);
-        let samples = profile.samples.iter();
-        for sample in samples.filter(|s| s.event == event && selection.time.contains(s.at) && who.has(s.tid)) {
-            let weight = shares_of_cpus.by_cpu.entry(sample.cpu).or_default();
-            *weight = weight.saturating_add(sample.weight);
-            shares_of_cpus.last.insert(sample.tid, sample.cpu);
-            shares_of_cpus.total = shares_of_cpus.total.saturating_add(sample.weight);
+        let all = &profile.samples;
+        let chosen =
+            |at: &usize| all.event[*at] == event && selection.time.contains(all.at[*at]) && who.has(all.tid[*at]);
+        for at in (0..all.len()).filter(chosen) {
+            let weight = shares_of_cpus.by_cpu.entry(all.cpu[at]).or_default();
+            *weight = weight.saturating_add(all.weight[at]);
+            shares_of_cpus.last.insert(all.tid[at], all.cpu[at]);
+            shares_of_cpus.total = shares_of_cpus.total.saturating_add(all.weight[at]);
         }
         shares_of_cpus
     }

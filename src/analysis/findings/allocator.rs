@@ -1,6 +1,6 @@
 //! CPU time in the memory allocator, because it is slow or because it is called too often.
 
-use super::paths::CodeClass;
+use super::code_path::CodeClass;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
@@ -29,11 +29,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         claim: format!(
             "The memory allocator takes {} of the CPU time, most of it in {}.",
             percent(part.share),
-            name(&part.function)
+            name(part.function())
         ),
         evidence: vec![Evidence::of("in the allocator", part.share, U::Share, ALLOCATOR)],
         confidence: Confidence::Medium,
-        place: part.place,
+        place: part.place(),
         refuted_by: "another allocator (LD_PRELOAD) makes no difference",
         next_step: "Find the callers that allocate most and let them reuse memory, or try another allocator \
                     (LD_PRELOAD)."

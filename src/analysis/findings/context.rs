@@ -9,6 +9,7 @@ use crate::analysis::coverage::{Coverage, clock};
 use crate::analysis::names::Names;
 use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
 use crate::analysis::selection::{Axis, Selection, ThreadSet};
+use crate::analysis::stack_counts::StackCounts;
 use crate::analysis::summary::{Summary, summary};
 use crate::analysis::tasks::Tasks;
 use crate::analysis::text::percent;
@@ -17,6 +18,7 @@ use crate::analysis::time::Window;
 use crate::analysis::{Metric, metrics, value_of};
 use crate::model::profile::Profile;
 use crate::model::{EventSpec, Measure, MetricId, Scope, Unit, Why};
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// The inputs of the rules.
@@ -75,21 +77,27 @@ impl ThreadStates {
 }
 
 impl<'a> RuleContext<'a> {
-    /// Computes what the rules share. `window` is the selection's time, extended to where counters were read.
+    /// Computes what the rules share. `counts` are those of the selection to judge, and `window` is its time, extended
+    /// to where counters were read.
     #[must_use]
     pub fn of(
         profile: &'a Profile,
         names: &'a Names,
         tasks: &'a Tasks,
         counters: &'a Counters,
-        selection: &Selection,
+        counts: &'a StackCounts,
         window: Window,
     ) -> RuleContext<'a> {
-        let clock = clock(profile, selection.axis);
-        let mut selection = selection.clone();
-        selection.axis = Axis::Event(clock.unwrap_or(u16::MAX));
-        let who = selection.who(tasks);
-        let summary = summary(profile, tasks, counters, &selection, window);
+        let clock = clock(profile, counts.selection.axis);
+        let axis = Axis::Event(clock.unwrap_or(u16::MAX));
+        let (mut selection, who) = (counts.selection.clone(), counts.who.clone());
+        let counts = if selection.axis == axis {
+            Cow::Borrowed(counts)
+        } else {
+            selection.axis = axis;
+            Cow::Owned(StackCounts::of(profile, tasks, &selection))
+        };
+        let summary = summary(profile, counters, &counts, window);
         let recorded = profile.meta.plan.off_cpu || !profile.off_cpu.is_empty();
         RuleContext {
             profile,
@@ -97,13 +105,13 @@ impl<'a> RuleContext<'a> {
             tasks,
             counters,
             metrics: metrics(counters, &who, window, Some(&summary)),
-            functions: rank(profile, names, tasks, &selection, GroupBy::Function, SortBy::SelfWeight),
-            threads: threads(profile, tasks, counters, &selection, window),
+            functions: rank(profile, names, tasks, &counts, GroupBy::Function, SortBy::SelfWeight),
+            threads: threads(tasks, counters, &counts, window),
             summary,
             used_samples: Cell::new(false),
             used_waits: Cell::new(false),
             clock,
-            stacks: Stacks::of(profile, names, tasks, &selection, &who),
+            stacks: Stacks::of(profile, names, tasks, selection.axis, counts),
             waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
             selection,
             who,
@@ -195,7 +203,7 @@ impl<'a> RuleContext<'a> {
         if self.clock.is_none() {
             return Err(Why::NotRecorded);
         }
-        match self.stacks.samples {
+        match self.stacks.counts.samples {
             _ if self.lost() > limits::LOST_SHARE => Err(Why::LostEvents),
             few if few < limits::FEWEST_SAMPLES => Err(Why::TooFewSamples),
             _ => Ok(&self.stacks),
@@ -268,7 +276,7 @@ impl<'a> RuleContext<'a> {
         let is_time = self.clock_event().is_some_and(|event| event.unit == Unit::Nanos);
         match self.metric(MetricId::CpuTime).and_then(|cpu| Ok(cpu / self.wall()? * self.span()?)) {
             Ok(counted) if is_time && counted > 0.0 => {
-                of_records.min((1.0 - self.stacks.weight as f64 * 1e-9 / counted).max(0.0))
+                of_records.min((1.0 - self.stacks.counts.weight as f64 * 1e-9 / counted).max(0.0))
             }
             _ => of_records,
         }

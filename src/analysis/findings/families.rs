@@ -221,7 +221,9 @@ pub(super) fn is_starter(function: &Function) -> bool {
 
 /// The name without compiler and linker suffixes, `__GI_` and leading underscores.
 pub(super) fn bare(name: &str) -> &str {
-    let end = name.find(".isra.").or_else(|| name.find(".constprop.")).or_else(|| name.find(".part."));
+    let clone = || name.find(".isra.").or_else(|| name.find(".constprop.")).or_else(|| name.find(".part."));
+    // Most names have no suffix: looking for one character is much cheaper than for three words.
+    let end = name.contains('.').then(clone).flatten();
     let name = &name[..end.unwrap_or(name.len())];
     let name = name.split('@').next().unwrap_or(name);
     name.strip_prefix("__GI_").unwrap_or(name).trim_start_matches('_')
@@ -229,7 +231,8 @@ pub(super) fn bare(name: &str) -> &str {
 
 /// Whether the bare name starts with one of these.
 pub(super) fn begins(names: &[&str], bare: &str) -> bool {
-    names.iter().any(|name| bare.starts_with(name))
+    let first = bare.as_bytes().first();
+    names.iter().any(|name| name.as_bytes().first() == first && bare.starts_with(name))
 }
 
 #[cfg(test)]

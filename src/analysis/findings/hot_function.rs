@@ -1,9 +1,9 @@
 //! One function with a large share of the CPU time: not a fault, but the place to begin. Kernel functions are excluded:
 //! their time belongs to the call that led there.
 
-use super::paths::CodeClass;
+use super::code_path::CodeClass;
 use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext};
-use crate::analysis::names::CodeKind;
+use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -19,12 +19,8 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
         context.functions.rows.iter().filter(|row| row.kind != CodeKind::Kernel && !row.name.starts_with('['));
     // At most three functions can have a third of the time each.
     let mut parts = named.by_ref().take(3).map(|row| {
-        let part = stacks.gather_rows(|sample, calls| {
-            let leaf = calls.first().map(|call| stacks.function(*call));
-            let same = leaf.is_some_and(|leaf| leaf.name == row.name && leaf.module == row.module);
-            (same && !explained.contains(&stacks.class(sample))).then_some(0)
-        });
-        (row, part)
+        let same = |leaf: &Function| leaf.name == row.name && leaf.module == row.module;
+        (row, stacks.part_at_leaf_of(same, |kind| !explained.contains(&kind.class)))
     });
     let Some((hottest, part)) = parts.find(|(_, part)| part.share >= HOT) else { return Ok(None) };
     let share = part.share;
@@ -43,7 +39,7 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
             Evidence::plain("standard error", error, U::Share),
         ],
         confidence: Confidence::High,
-        place: part.place,
+        place: part.place(),
         refuted_by: "the same share in a run that is fast enough",
         next_step: "Start here: look at its lines and callers, and check whether it is called too often.".to_string(),
     }))

@@ -3,10 +3,9 @@
 
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::ThreadRow;
-use crate::analysis::names::CodeKind;
 use crate::analysis::text::{percent, threads};
 use crate::model::{Unit as U, Why};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 pub(super) const RULE: Rule =
@@ -112,12 +111,13 @@ impl FunctionSamples {
 fn samples_by_thread(context: &RuleContext<'_>) -> FxHashMap<u32, FunctionSamples> {
     let Ok(stacks) = context.samples() else { return FxHashMap::default() };
     let mut samples_by_thread: FxHashMap<u32, FunctionSamples> = FxHashMap::default();
-    for row in &stacks.rows {
+    let wanted = |row: &&ThreadRow| wanted(row).is_some_and(|wanted| wanted >= limits::IDLE_THREADS);
+    let tids: FxHashSet<u32> = context.threads.iter().filter(wanted).map(|row| row.task.tid).collect();
+    for (row, user) in stacks.users().filter(|(row, _)| tids.contains(&row.tid)) {
         let work = samples_by_thread.entry(row.tid).or_default();
         work.samples += row.samples;
-        let own = stacks.calls(row).iter().find(|call| stacks.function(**call).kind != CodeKind::Kernel);
-        if let Some(own) = own {
-            *work.functions.entry(own.label).or_default() += row.samples;
+        if let Some(user) = user {
+            *work.functions.entry(user).or_default() += row.samples;
         }
     }
     samples_by_thread.retain(|_, work| work.samples >= THREAD_SAMPLES);

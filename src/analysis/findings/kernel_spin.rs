@@ -1,7 +1,7 @@
 //! CPUs that spin for a kernel lock. Plain lock functions do not count as spinning: samples fall there because
 //! interrupts are enabled again.
 
-use super::paths::CodeClass;
+use super::code_path::CodeClass;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
@@ -30,11 +30,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         claim: format!(
             "Spinning on a kernel lock takes {} of the CPU time, in {}.",
             percent(part.share),
-            name(&part.function)
+            name(part.function())
         ),
         evidence: vec![Evidence::of("in lock slow paths", part.share, U::Share, KERNEL_SPIN)],
         confidence: Confidence::High,
-        place: part.place,
+        place: part.place(),
         refuted_by: "fewer threads have the same share",
         next_step: "The path names the system call and thus the lock: call it less often, or share less between \
                     threads."

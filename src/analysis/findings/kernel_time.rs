@@ -1,11 +1,10 @@
 //! More CPU time in the kernel than in the program, excluding code that other findings explain, and what the kernel
 //! does in it. This alone is not a fault: a server's work is in the kernel.
 
-use super::families::{KernelEntry, kernel_entry};
-use super::paths::CodeClass;
-use super::stacks::StackSamples;
+use super::code_path::{CodeClass, Families};
+use super::families::KernelEntry;
+use super::stacks::StackKind;
 use super::{Confidence, Evidence, Finding, RemainderRule, RuleContext};
-use crate::analysis::names::{Call, CodeKind};
 use crate::analysis::text::{name, percent};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -17,20 +16,17 @@ const KERNEL: f64 = 0.5;
 fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option<Finding>, Why> {
     let counted = context.metric(MetricId::SystemShare);
     let Ok(stacks) = context.kernel_samples() else { return by_count(context, counted?) };
-    let leaf_in_kernel = |row: &StackSamples, calls: &[Call]| {
-        let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
-        kernel && !explained.contains(&stacks.class(row))
-    };
-    let share = stacks.gather_rows(|row, calls| leaf_in_kernel(row, calls).then_some(0)).share;
+    let in_kernel = |kind: &StackKind| kind.runs(Families::KERNEL) && !explained.contains(&kind.class);
+    let share = stacks.part(|kind| in_kernel(kind).then_some(0)).share;
     // Counting hardware events at context switches also takes kernel time, which is not the program's.
     let switching = context.switching();
     if share - switching < KERNEL {
         return Ok(None);
     }
     let by = |wanted: KernelEntry| {
-        stacks.gather_rows(|row, calls| {
-            let at = calls.iter().rposition(|call| kernel_entry(stacks.function(*call)).is_some());
-            at.filter(|at| leaf_in_kernel(row, calls) && kernel_entry(stacks.function(calls[*at])) == Some(wanted))
+        stacks.part(|kind| {
+            let entry = kind.path().entry().filter(|(entry, _)| *entry == wanted && in_kernel(kind));
+            entry.map(|(_, at)| kind.from_leaf(at))
         })
     };
     let services = [
@@ -46,13 +42,13 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
         evidence.push(Evidence::plain("by counting at context switches, about", switching, U::Share));
     }
     let why = leading.as_ref().map_or(String::new(), |(words, part)| {
-        format!(", {} in {words}, most of that in {}", percent(part.share), name(&part.function))
+        format!(", {} in {words}, most of that in {}", percent(part.share), name(part.function()))
     });
     Ok(Some(finding(
         share,
         format!("The kernel takes {} of the CPU time{}{why}.", percent(share), beyond(explained)),
         evidence,
-        leading.and_then(|(_, part)| part.place),
+        leading.and_then(|(_, part)| part.place()),
     )))
 }
 

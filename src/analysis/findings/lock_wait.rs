@@ -1,10 +1,10 @@
 //! Threads that wait for each other: for a lock, or for a signal that comes thousands of times per second. Idle
 //! threads do not count: only hand-overs too short to be work do.
 
-use super::paths::{CodeClass, WaitReason};
+use super::code_path::{CodeClass, Families};
+use super::paths::WaitReason;
 use super::waits::{Sum, Waits, mostly_below};
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
-use crate::analysis::names::CodeKind;
 use crate::analysis::text::{digits, percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -51,7 +51,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let only_locks = costs.signalled == 0.0;
     let reasons: &[WaitReason] = if only_locks { &[WaitReason::Lock] } else { &[WaitReason::Lock, WaitReason::Signal] };
-    let running = || context.samples().ok().and_then(|stacks| stacks.part_of(&[CodeClass::Lock]).place);
+    let running = || context.samples().ok().and_then(|stacks| stacks.part_of(&[CodeClass::Lock]).place());
     let place = match &waits {
         Ok(waits) if costs.locked + costs.signalled >= costs.running => waits.worst(reasons, !only_locks),
         _ => running(),
@@ -116,11 +116,8 @@ fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<Content
 fn contended(context: &RuleContext<'_>) -> Result<f64, Why> {
     let stacks = context.samples()?;
     let all = stacks.part_of(&[CodeClass::Lock]);
-    let in_kernel = stacks.gather_rows(|row, calls| {
-        let kernel = calls.first().is_some_and(|call| stacks.function(*call).kind == CodeKind::Kernel);
-        (kernel && stacks.class(row) == CodeClass::Lock).then_some(0)
-    });
-    let traded = in_kernel.share >= all.share * TRADED && all.threads > 1;
+    let in_kernel = stacks.part(|kind| (kind.runs(Families::KERNEL) && kind.class == CodeClass::Lock).then_some(0));
+    let traded = in_kernel.share >= all.share * TRADED && all.threads() > 1;
     Ok(if traded { all.share } else { 0.0 })
 }
 

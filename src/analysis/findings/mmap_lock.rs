@@ -1,7 +1,8 @@
 //! Waits for mmap_lock, the lock of the address space, which page faults, mmap, munmap, mprotect and similar calls of
 //! all threads take. Time in which a thread holds the lock does not count.
 
-use super::paths::{CodeClass, WaitReason};
+use super::code_path::CodeClass;
+use super::paths::WaitReason;
 
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
 use crate::analysis::text::{name, percent};
@@ -32,7 +33,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return context.below_limit(WaitReason::MmapLock, share, work.total(), limits::LOCKED);
     }
     let waiting = context.waits().ok().and_then(|waits| waits.worst(&[WaitReason::MmapLock], false));
-    let place = waiting.filter(|_| blocked >= running).or_else(|| on.as_ref().ok().and_then(|part| part.place.clone()));
+    let place = waiting.filter(|_| blocked >= running).or_else(|| on.as_ref().ok().and_then(|part| part.place()));
     let at = place
         .as_ref()
         .and_then(|place| place.frames.last())

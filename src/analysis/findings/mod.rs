@@ -7,6 +7,7 @@
 mod allocator;
 mod baseline_finding;
 mod block_io;
+mod code_path;
 mod context;
 mod cpu_queue;
 mod families;

@@ -1,9 +1,8 @@
 //! Page faults: major ones by their rate, minor ones by the CPU time they take. The two are not added, because a major
 //! fault costs a thousand minor ones.
 
-use super::families::{is_clear_page, is_page_fault};
-use super::paths::CodeClass;
-use super::stacks::StackPosition;
+use super::code_path::CodeClass;
+use super::families::is_clear_page;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};
@@ -53,7 +52,7 @@ fn major(context: &RuleContext<'_>, rate: f64) -> Finding {
         place: context
             .kernel_samples()
             .ok()
-            .and_then(|stacks| stacks.part(StackPosition::Anywhere, is_page_fault).place),
+            .and_then(|stacks| stacks.part(|kind| kind.path().fault().map(|at| kind.from_leaf(at))).place()),
         refuted_by: "the rate falls to nothing once the program has started",
         next_step: "Memory or page cache is too small for the data in use: check for swapping, or read ahead."
             .to_string(),
@@ -68,14 +67,14 @@ fn few(context: &RuleContext<'_>) -> bool {
 
 fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let stacks = context.kernel_samples()?;
-    let part = stacks.gather_rows(|row, calls| {
-        let fault = calls.iter().rposition(|call| is_page_fault(stacks.function(*call)));
-        fault.filter(|_| stacks.class(row) == CodeClass::AddressSpace)
+    let part = stacks.part(|kind| {
+        let fault = kind.path().fault().filter(|_| kind.class == CodeClass::AddressSpace);
+        fault.map(|at| kind.from_leaf(at))
     });
     if part.share < FAULTS {
         return Ok(None);
     }
-    let clearing = stacks.part(StackPosition::Leaf, is_clear_page).share;
+    let clearing = stacks.part_at_leaf(is_clear_page).share;
     let mut evidence = vec![
         Evidence::of("below page faults", part.share, U::Share, FAULTS),
         Evidence::plain("clearing fresh pages", clearing, U::Share),
@@ -94,7 +93,7 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ),
         evidence,
         confidence: Confidence::High,
-        place: part.place,
+        place: part.place(),
         refuted_by: "the program has just started and touches its memory for the first time",
         next_step: "Keep memory instead of returning it (malloc's trim threshold, pools), or use huge pages."
             .to_string(),

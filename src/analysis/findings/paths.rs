@@ -1,40 +1,11 @@
 //! Classifies call paths. Each path has exactly one class, so that no two rules count the same time.
 
-use super::families::{
-    bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_page_fault, is_tlb_flush, is_user_spin,
-    is_yield,
-};
-use super::wait_targets::{WaitTarget, lock_code, requester, wait_target};
+use super::code_path::{CodeClass, CodePath, Families};
+use super::families::is_allocator;
+use super::wait_targets::{WaitTarget, requester, wait_target};
 use crate::analysis::causes::{Cause, cause, is_mmap_lock_wait};
 use crate::analysis::names::{CodeKind, Function};
 use crate::model::TaskState;
-
-/// The class of code on a CPU. A path that matches several has the first of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum CodeClass {
-    /// The memory allocator, and everything it calls.
-    Allocator,
-    /// Taking and releasing a sleeping lock: its own spinning, its system calls, the hand-over below them.
-    Lock,
-    /// Waiting for and sending another thread's signal, likewise: condition variables, semaphores and joins.
-    Signal,
-    /// Flushing translations on other CPUs, or on this one because another CPU requested it.
-    TlbFlush,
-    /// An interrupt from another CPU whose request is not visible.
-    Ipi,
-    /// mmap_lock, the lock of the address space: spinning and sleeping for it, and waking its waiters.
-    MmapLock,
-    /// Page faults, and calls that change the address space.
-    AddressSpace,
-    /// Kernel loops that wait for another lock.
-    KernelSpin,
-    /// Known library loops that wait, and yielding the CPU to wait.
-    UserSpin,
-    /// Any other kernel code.
-    Kernel,
-    /// The program's own code.
-    Own,
-}
 
 /// What a blocked thread waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,44 +36,7 @@ impl WaitReason {
 
 /// The class of an on-CPU path, root first, and the index of the function that decides it.
 pub(super) fn code_class(path: &[&Function]) -> (CodeClass, usize) {
-    let leaf = path.len().saturating_sub(1);
-    let at = |family: fn(&Function) -> bool| path.iter().position(|function| family(function));
-    let innermost = |family: fn(&Function) -> bool| path.last().is_some_and(|function| family(function));
-    if let Some(at) = at(is_allocator) {
-        return (CodeClass::Allocator, at);
-    }
-    if let Some(wait_target) = lock_code(path.iter().rev().copied()) {
-        let at = leaf - requester(path.iter().rev().copied()).min(leaf);
-        return (if wait_target == WaitTarget::Lock { CodeClass::Lock } else { CodeClass::Signal }, at);
-    }
-    if let Some(code) = in_kernel(path) {
-        return (code, leaf);
-    }
-    if innermost(is_kernel_spin) {
-        (CodeClass::KernelSpin, leaf)
-    } else if innermost(is_user_spin) {
-        (CodeClass::UserSpin, leaf)
-    } else if let Some(at) = at(is_yield) {
-        (CodeClass::UserSpin, at)
-    } else if innermost(|function| function.kind == CodeKind::Kernel) {
-        (CodeClass::Kernel, leaf)
-    } else {
-        (CodeClass::Own, leaf)
-    }
-}
-
-/// The classes of kernel services known by name.
-fn in_kernel(path: &[&Function]) -> Option<CodeClass> {
-    let any = |family: fn(&Function) -> bool| path.iter().any(|function| family(function));
-    if any(is_tlb_flush) {
-        Some(CodeClass::TlbFlush)
-    } else if path.iter().rev().take(3).any(|function| is_ipi(function)) {
-        Some(CodeClass::Ipi)
-    } else if takes_mmap_lock(path) {
-        Some(CodeClass::MmapLock)
-    } else {
-        (any(is_page_fault) || any(is_address_space)).then_some(CodeClass::AddressSpace)
-    }
+    path.iter().fold(CodePath::default(), |path, function| path.then(Families::of(function))).class()
 }
 
 /// What a thread in a lock's system call waits for, by its path, root first.
@@ -133,17 +67,9 @@ pub(super) fn wait_reason(path: &[&Function]) -> (WaitReason, usize) {
     (waits, if waits == WaitReason::Allocator { allocator.unwrap_or(at) } else { at })
 }
 
-/// Whether a path, root first, takes or releases mmap_lock or the lock of one of its VMAs. Locks of files and of
-/// reverse mappings below the same calls are different locks.
+/// Whether a path, root first, takes or releases mmap_lock or the lock of one of its VMAs.
 fn takes_mmap_lock(path: &[&Function]) -> bool {
-    const LOCKS: &[&str] = &["rwsem_", "down_", "up_", "osq_lock", "downgrade_write", "vma_start_", "vma_enter_locked"];
-    const FINDING: &[&str] = &["lock_mm_and_find_vma", "lock_vma_under_rcu", "mmap_read_", "mmap_write_", "mmap_lock_"];
-    const OTHERS: &[&str] =
-        &["anon_vma_", "unlink_anon_vmas", "i_mmap_", "unlink_file_vma", "rmap_walk", "try_to_unmap"];
-    let inside = path.iter().position(|function| is_page_fault(function) || is_address_space(function));
-    let below = inside.and_then(|at| path.get(at + 1..)).unwrap_or_default();
-    let named = |names: &[&str]| below.iter().any(|function| begins(names, bare(&function.name)));
-    (named(LOCKS) || named(FINDING)) && !named(OTHERS)
+    path.iter().fold(CodePath::default(), |path, function| path.then(Families::of(function))).takes_mmap_lock()
 }
 
 /// The same for a blocked thread, whose stack may omit the lock's own functions.

@@ -1,6 +1,6 @@
 //! What a rule over one window of a recording is, and how all of them are applied and ranked.
 
-use super::paths::CodeClass;
+use super::code_path::CodeClass;
 use super::{REMAINDERS, RULES, RuleContext};
 use crate::analysis::finding::{Finding, RuleResults};
 use crate::model::Why;

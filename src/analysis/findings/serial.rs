@@ -43,7 +43,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let tid = first.task.tid;
     let hottest = context.samples().ok().map(|stacks| {
-        let rows = stacks.rows.iter().filter(|row| row.tid == tid);
+        let rows = stacks.counts.rows.iter().filter(|row| row.tid == tid);
         stacks.share(rows.fold(0, |sum, row| sum.saturating_add(row.weight)))
     });
     let share = hottest.unwrap_or(if all > 0.0 { most / all } else { 0.0 }).min(1.0);

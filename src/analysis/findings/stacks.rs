@@ -1,39 +1,60 @@
 //! Sampled CPU time by thread and stack, from which rules take the part in some functions.
 
 use super::Place;
-use super::paths::{CodeClass, code_class};
-use crate::analysis::names::{Call, CodeKind, Function, Names};
-use crate::analysis::observe::observations;
+use super::code_path::{CodeClass, CodePath, Families};
+use crate::analysis::calltree::CallTree;
+use crate::analysis::names::{Call, Function, Names, UNRESOLVED};
 use crate::analysis::profile_tree::{TRUNCATED, process_heading};
-use crate::analysis::selection::{Axis, Selection, ThreadSet};
+use crate::analysis::selection::Axis;
+use crate::analysis::stack_counts::{StackCount, StackCounts};
+use crate::analysis::stack_paths::StackPaths;
+use crate::analysis::stack_tree::{StackTree, Visit};
 use crate::analysis::tasks::Tasks;
 use crate::model::profile::Profile;
-use crate::model::{StackEnd, StackId};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Samples of one thread with one stack.
-#[derive(Debug, Clone)]
-pub(super) struct StackSamples {
-    pub pid: u32,
-    pub tid: u32,
-    /// Its outer frames are missing.
-    pub incomplete: bool,
-    pub stack: Option<StackId>,
-    pub weight: u64,
-    pub samples: u64,
-}
+use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// The samples of a selection.
 #[derive(Debug)]
 pub(super) struct Stacks<'a> {
-    pub rows: Vec<StackSamples>,
-    pub weight: u64,
-    pub samples: u64,
+    pub counts: Cow<'a, StackCounts>,
+    profile: &'a Profile,
     names: &'a Names,
     paths: Paths<'a>,
-    calls: FxHashMap<StackId, Vec<Call>>,
-    /// The class of each stack, and the index of the call that decides it, innermost first.
-    codes: FxHashMap<StackId, (CodeClass, usize)>,
+    /// What rules know of each distinct stack.
+    kinds: Vec<Option<StackKind>>,
+    /// The stack of each row of the counts: index into `kinds`; `None` without any address.
+    kind_of: Vec<Option<u32>>,
+}
+
+/// What rules know of a stack. Calls are counted from the innermost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StackKind {
+    path: CodePath,
+    pub class: CodeClass,
+    /// The call that decides the class.
+    at: u32,
+    /// The innermost function: index into the names.
+    leaf: u32,
+    /// The cell of the innermost program function.
+    user: Option<u32>,
+}
+
+impl StackKind {
+    /// Whether the innermost function is in one of these families.
+    pub fn runs(&self, families: Families) -> bool {
+        self.path.runs(families)
+    }
+
+    /// A call that the path counts from the root.
+    pub fn from_leaf(&self, at: u32) -> u32 {
+        self.path.calls - 1 - at
+    }
+
+    pub fn path(&self) -> &CodePath {
+        &self.path
+    }
 }
 
 /// Formats the frames of a place as a flame graph does.
@@ -44,167 +65,212 @@ pub(super) struct Paths<'a> {
     headings: FxHashMap<u32, String>,
 }
 
-/// Where on a stack a function must be to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StackPosition {
-    /// The function itself was running.
-    Leaf,
-    /// The function or anything it called was running.
-    Anywhere,
-}
-
 /// The part of the samples in some functions.
-#[derive(Debug, Clone, Default)]
-pub(super) struct CodeShare {
+#[derive(Debug)]
+pub(super) struct CodeShare<'s, 'a> {
     /// Share of the weight, 0 to 1.
     pub share: f64,
-    /// The place with most of it.
-    pub place: Option<Place>,
-    /// The function at that place.
-    pub function: String,
-    /// Number of threads with any of it.
-    pub threads: usize,
+    stacks: &'s Stacks<'a>,
+    /// The rows, each with the call that its branch ends with.
+    rows: Vec<(u32, u32)>,
+    heaviest: OnceCell<Option<Heaviest>>,
 }
 
-/// One branch of the merged stacks, from the root to a function.
-type Branch = (u32, bool, Vec<u32>);
-
-#[derive(Debug, Default)]
-struct Sum {
-    weight: u64,
-    by_thread: FxHashMap<u32, u64>,
-    function: u32,
+/// The place with most of a part.
+#[derive(Debug)]
+struct Heaviest {
+    place: Place,
+    function: String,
 }
 
 impl<'a> Stacks<'a> {
     pub fn of(
-        profile: &Profile,
+        profile: &'a Profile,
         names: &'a Names,
         tasks: &Tasks,
-        selection: &Selection,
-        who: &ThreadSet,
+        axis: Axis,
+        counts: Cow<'a, StackCounts>,
     ) -> Stacks<'a> {
-        let mut sums: FxHashMap<_, (u64, u64)> = FxHashMap::default();
-        for seen in observations(profile, selection, who) {
-            let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
-            let (weight, samples) = sums.entry((seen.pid, seen.tid, incomplete, seen.stack)).or_default();
-            *weight = weight.saturating_add(seen.weight);
-            *samples += 1;
-        }
-        let mut rows: Vec<_> = sums
-            .into_iter()
-            .map(|((pid, tid, incomplete, stack), (weight, samples))| StackSamples {
-                pid,
-                tid,
-                incomplete,
-                stack,
-                weight,
-                samples,
-            })
-            .collect();
-        rows.sort_unstable_by_key(|row| (row.pid, row.tid, row.incomplete, row.stack));
-        let known: FxHashSet<StackId> = rows.iter().filter_map(|row| row.stack).collect();
-        let calls: FxHashMap<StackId, Vec<Call>> =
-            known.into_iter().map(|id| (id, names.walk(profile, Some(id)).collect())).collect();
-        Stacks {
-            weight: rows.iter().fold(0, |sum, row| sum.saturating_add(row.weight)),
-            samples: rows.iter().map(|row| row.samples).sum(),
-            paths: Paths::of(names, tasks, rows.iter().map(|row| row.pid), selection.axis),
-            rows,
-            codes: calls.iter().map(|(id, calls)| (*id, stack_class(names, calls))).collect(),
-            calls,
-            names,
-        }
+        let tree = StackTree::of(profile, names, &counts);
+        let mut kinds = Kinds::of(names, tree.stacks.len());
+        tree.visit(&mut kinds);
+        let (kinds, kind_of) = (kinds.kinds, tree.stack_of);
+        let paths = Paths::of(names, tasks, counts.rows.iter().map(|row| row.pid), axis);
+        Stacks { counts, profile, names, paths, kinds, kind_of }
     }
 
-    /// The class of a row's samples.
-    pub fn class(&self, row: &StackSamples) -> CodeClass {
-        row.stack.and_then(|id| self.codes.get(&id)).map_or(CodeClass::Own, |(code, _)| *code)
+    /// The rows with their stacks; those without any address are left out.
+    pub fn rows(&self) -> impl Iterator<Item = (&StackCount, &StackKind)> {
+        self.counts.rows.iter().zip(&self.kind_of).filter_map(|(row, kind)| Some((row, self.kind(*kind)?)))
+    }
+
+    /// Every row with the cell of the innermost program function on its stack, if there is one.
+    pub fn users(&self) -> impl Iterator<Item = (&StackCount, Option<u32>)> {
+        self.counts.rows.iter().zip(&self.kind_of).map(|(row, kind)| (row, self.kind(*kind).and_then(|kind| kind.user)))
+    }
+
+    /// The innermost function of a stack.
+    pub fn leaf(&self, kind: &StackKind) -> &'a Function {
+        &self.names.functions[kind.leaf as usize]
+    }
+
+    fn kind(&self, stack: Option<u32>) -> Option<&StackKind> {
+        self.kinds[stack? as usize].as_ref()
     }
 
     /// The part of the samples in one of these classes.
-    pub fn part_of(&self, codes: &[CodeClass]) -> CodeShare {
-        self.gather_rows(|row, _| {
-            let known = row.stack.and_then(|id| self.codes.get(&id));
-            known.filter(|(code, _)| codes.contains(code)).map(|(_, at)| *at)
-        })
+    pub fn part_of(&self, codes: &[CodeClass]) -> CodeShare<'_, 'a> {
+        self.part(|kind| codes.contains(&kind.class).then_some(kind.at))
     }
 
-    /// The calls of a row, innermost first.
-    pub fn calls(&self, row: &StackSamples) -> &[Call] {
-        row.stack.and_then(|id| self.calls.get(&id)).map_or(&[], Vec::as_slice)
+    /// The part of the samples whose innermost function `fits` accepts.
+    pub fn part_at_leaf(&self, fits: impl Fn(&Function) -> bool) -> CodeShare<'_, 'a> {
+        self.part_at_leaf_of(fits, |_| true)
     }
 
-    pub fn function(&self, call: Call) -> &'a Function {
-        &self.names.functions[call.function as usize]
-    }
-
-    /// The part of the samples in functions that `fits` accepts.
-    pub fn part(&self, at: StackPosition, fits: impl Fn(&Function) -> bool) -> CodeShare {
+    /// The same of the stacks that `counts` accepts.
+    pub fn part_at_leaf_of(
+        &self,
+        fits: impl Fn(&Function) -> bool,
+        counts: impl Fn(&StackKind) -> bool,
+    ) -> CodeShare<'_, 'a> {
         let mut known: Vec<Option<bool>> = vec![None; self.names.functions.len()];
-        let mut fits = |call: &Call| {
-            let index = call.function as usize;
-            *known[index].get_or_insert_with(|| fits(&self.names.functions[index]))
-        };
-        self.gather(|calls| match at {
-            StackPosition::Leaf => calls.first().filter(|call| fits(call)).map(|_| 0),
-            StackPosition::Anywhere => calls.iter().rposition(&mut fits),
+        self.part(|kind| {
+            let fits = known[kind.leaf as usize].get_or_insert_with(|| fits(self.leaf(kind)));
+            (*fits && counts(kind)).then_some(0)
         })
     }
 
-    /// The part of the samples for which `find` returns a call's index; each counts for the branch that ends there.
-    pub fn gather(&self, mut find: impl FnMut(&[Call]) -> Option<usize>) -> CodeShare {
-        self.gather_rows(|_, calls| find(calls))
-    }
-
-    /// Like `gather`, with the row as another input.
-    pub fn gather_rows(&self, mut find: impl FnMut(&StackSamples, &[Call]) -> Option<usize>) -> CodeShare {
-        let mut branches: FxHashMap<Branch, Sum> = FxHashMap::default();
-        let mut threads = FxHashSet::default();
-        let mut weight: u64 = 0;
-        for row in &self.rows {
-            let calls = self.calls(row);
-            let Some(found) = find(row, calls).and_then(|at| calls.get(at..)) else { continue };
-            let path = found.iter().rev().map(|call| call.label).collect();
-            let sum = branches.entry((row.pid, row.incomplete, path)).or_default();
-            sum.function = found.first().map_or(0, |call| call.function);
-            sum.weight = sum.weight.saturating_add(row.weight);
-            *sum.by_thread.entry(row.tid).or_default() += row.weight;
-            weight = weight.saturating_add(row.weight);
-            threads.insert(row.tid);
+    /// The part of the samples for which `find` returns a call; each counts for the branch that ends there.
+    pub fn part(&self, mut find: impl FnMut(&StackKind) -> Option<u32>) -> CodeShare<'_, 'a> {
+        let (mut rows, mut weight) = (Vec::new(), 0_u64);
+        for ((row, kind), at) in self.counts.rows.iter().zip(&self.kind_of).zip(0..) {
+            if let Some(call) = self.kind(*kind).and_then(&mut find) {
+                rows.push((at, call));
+                weight = weight.saturating_add(row.weight);
+            }
         }
-        let heaviest = branches.into_iter().max_by(|(a, x), (b, y)| x.weight.cmp(&y.weight).then_with(|| b.cmp(a)));
-        let Some(((pid, incomplete, path), sum)) = heaviest else { return CodeShare::default() };
-        CodeShare {
-            share: self.share(weight),
-            function: self.names.functions[sum.function as usize].name.clone(),
-            place: Some(self.paths.place(pid, incomplete, &path, sum.by_thread)),
-            threads: threads.len(),
-        }
+        CodeShare { share: self.share(weight), stacks: self, rows, heaviest: OnceCell::new() }
     }
 
     /// Share of the weight, 0 to 1.
     pub fn share(&self, weight: u64) -> f64 {
-        if self.weight == 0 { 0.0 } else { weight as f64 / self.weight as f64 }
+        if self.counts.weight == 0 { 0.0 } else { weight as f64 / self.counts.weight as f64 }
     }
 
     /// Whether most of the kernel's functions have no names, so that none can be found by name.
     pub fn kernel_is_nameless(&self) -> bool {
-        let kernel = |named: bool| {
-            let leaves = self.rows.iter().filter_map(|row| Some((row, self.function(*self.calls(row).first()?))));
-            let chosen =
-                leaves.filter(|(_, leaf)| leaf.kind == CodeKind::Kernel && (leaf.name != "[unresolved]") == named);
-            chosen.fold(0_u64, |sum, (row, _)| sum.saturating_add(row.weight))
-        };
-        kernel(false) > kernel(true)
+        let (mut named, mut nameless) = (0_u64, 0_u64);
+        for (row, kind) in self.rows().filter(|(_, kind)| kind.runs(Families::KERNEL)) {
+            let sum = if self.leaf(kind).name == UNRESOLVED { &mut nameless } else { &mut named };
+            *sum = sum.saturating_add(row.weight);
+        }
+        nameless > named
     }
 }
 
-/// The class of a stack, innermost call first.
-fn stack_class(names: &Names, calls: &[Call]) -> (CodeClass, usize) {
-    let path: Vec<&Function> = calls.iter().rev().map(|call| &names.functions[call.function as usize]).collect();
-    let (code, at) = code_class(&path);
-    (code, calls.len().saturating_sub(at + 1))
+impl CodeShare<'_, '_> {
+    /// The place with most of it.
+    pub fn place(&self) -> Option<Place> {
+        self.heaviest().map(|heaviest| heaviest.place.clone())
+    }
+
+    /// The function at that place; empty without any.
+    pub fn function(&self) -> &str {
+        self.heaviest().map_or("", |heaviest| &heaviest.function)
+    }
+
+    /// Number of threads with any of it.
+    pub fn threads(&self) -> usize {
+        let tids: FxHashSet<u32> =
+            self.rows.iter().map(|(row, _)| self.stacks.counts.rows[*row as usize].tid).collect();
+        tids.len()
+    }
+
+    fn heaviest(&self) -> Option<&Heaviest> {
+        self.heaviest.get_or_init(|| self.find_heaviest()).as_ref()
+    }
+
+    /// Branches are the same if their cells from the root are; of equally heavy ones the first by its cells counts.
+    fn find_heaviest(&self) -> Option<Heaviest> {
+        let Stacks { profile, names, counts, paths, .. } = self.stacks;
+        let mut tree: CallTree<(), u32> = CallTree::default();
+        let mut ends = StackPaths::of(profile, names);
+        let mut branches = Vec::with_capacity(self.rows.len());
+        let mut sums: FxHashMap<(u32, bool, u32), u64> = FxHashMap::default();
+        for (at, call) in &self.rows {
+            let row = &counts.rows[*at as usize];
+            let end = ends.end(row.stack, |parent, call| {
+                let node = tree.child(parent, call.label);
+                tree.nodes[node as usize].own = call.function;
+                node
+            });
+            let up = |node: &u32| tree.nodes[*node as usize].parent;
+            let Some(node) = std::iter::successors(end, up).nth(*call as usize) else { continue };
+            let branch = (row.pid, row.is_incomplete(), node);
+            let sum = sums.entry(branch).or_default();
+            *sum = sum.saturating_add(row.weight);
+            branches.push((branch, row));
+        }
+        let cells = |node: u32| {
+            let up = std::iter::successors(Some(node), |node| tree.nodes[*node as usize].parent);
+            let mut cells: Vec<u32> = up.map(|node| tree.nodes[node as usize].function).collect();
+            cells.reverse();
+            cells
+        };
+        let key = |(pid, incomplete, node): (u32, bool, u32)| (pid, incomplete, cells(node));
+        let heaviest = sums.into_iter().max_by(|(a, x), (b, y)| x.cmp(y).then_with(|| key(*b).cmp(&key(*a))));
+        let (branch, _) = heaviest?;
+        let mut by_thread: FxHashMap<u32, u64> = FxHashMap::default();
+        for (_, row) in branches.iter().filter(|(other, _)| *other == branch) {
+            *by_thread.entry(row.tid).or_default() += row.weight;
+        }
+        let (pid, incomplete, node) = branch;
+        let function = names.functions[tree.nodes[node as usize].own as usize].name.clone();
+        Some(Heaviest { place: paths.place(pid, incomplete, &cells(node), by_thread), function })
+    }
+}
+
+/// Classifies the stacks of a tree while it is visited.
+struct Kinds {
+    families: Vec<Families>,
+    /// The path so far: its calls, and the state after each frame.
+    calls: Vec<Call>,
+    open: Vec<CodePath>,
+    kinds: Vec<Option<StackKind>>,
+}
+
+impl Kinds {
+    fn of(names: &Names, stacks: usize) -> Kinds {
+        let families = names.functions.iter().map(Families::of).collect();
+        Kinds { families, calls: Vec::new(), open: Vec::new(), kinds: vec![None; stacks] }
+    }
+}
+
+impl Visit for Kinds {
+    fn enter(&mut self, calls: &[Call]) {
+        let outer = self.open.last().copied().unwrap_or_default();
+        let inwards = || calls.iter().rev();
+        self.open.push(inwards().fold(outer, |path, call| path.then(self.families[call.function as usize])));
+        self.calls.extend(inwards());
+    }
+
+    fn end(&mut self, stack: usize) {
+        let (Some(path), Some(leaf)) = (self.open.last(), self.calls.last()) else { return };
+        let (class, at) = path.class();
+        self.kinds[stack] = Some(StackKind {
+            path: *path,
+            class,
+            at: path.calls - 1 - at as u32,
+            leaf: leaf.function,
+            user: path.user().map(|at| self.calls[at as usize].label),
+        });
+    }
+
+    fn leave(&mut self, calls: &[Call]) {
+        self.calls.truncate(self.calls.len() - calls.len());
+        self.open.pop();
+    }
 }
 
 impl<'a> Paths<'a> {
@@ -220,7 +286,7 @@ impl<'a> Paths<'a> {
     pub fn place(&self, pid: u32, incomplete: bool, path: &[u32], by_thread: FxHashMap<u32, u64>) -> Place {
         let heading = self.headings.get(&pid).cloned().into_iter();
         let truncated = incomplete.then(|| TRUNCATED.to_string());
-        let labels = path.iter().map(|label| self.names.labels[*label as usize].text.clone());
+        let labels = path.iter().map(|label| self.names.text(*label).to_string());
         let mut threads: Vec<_> = by_thread.into_iter().collect();
         threads.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
         Place {

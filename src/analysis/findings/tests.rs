@@ -4,7 +4,7 @@
 use super::*;
 use crate::analysis::finding::RuleResults;
 use crate::analysis::testing::{Synthetic, ms};
-use crate::analysis::{Axis, Counters, Names, Selection, Tasks};
+use crate::analysis::{Axis, Counters, Names, Selection, StackCounts, Tasks};
 use crate::model::{LossKind, Scope, Target, TaskState, Why};
 use TaskState::{DiskSleep, Sleeping};
 
@@ -80,7 +80,8 @@ fn results_of(s: Synthetic, selection: &Selection) -> RuleResults {
     let profile = s.finish();
     let (names, tasks, counters) = (Names::of(&profile), Tasks::of(&profile), Counters::of(&profile));
     let window = selection.time.window(&profile.ticks, profile.duration());
-    evaluate(&RuleContext::of(&profile, &names, &tasks, &counters, selection, window))
+    let counts = StackCounts::of(&profile, &tasks, selection);
+    evaluate(&RuleContext::of(&profile, &names, &tasks, &counters, &counts, window))
 }
 
 #[track_caller]

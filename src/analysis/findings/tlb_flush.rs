@@ -1,7 +1,7 @@
 //! TLB shootdown: CPU time in which translations are flushed, here and on other CPUs. Other interrupts between CPUs
 //! count only where translations are flushed.
 
-use super::paths::CodeClass;
+use super::code_path::CodeClass;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
@@ -26,7 +26,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let stacks = context.kernel_samples()?;
     let flush = stacks.part_of(&[CodeClass::TlbFlush]);
     // A single thread flushes only its own translations.
-    if flush.share <= 0.0 || flush.threads < 2 {
+    if flush.share <= 0.0 || flush.threads() < 2 {
         return Ok(None);
     }
     let share = flush.share + stacks.part_of(&[CodeClass::Ipi]).share;
@@ -41,11 +41,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             "TLB shootdowns take {} of the CPU time, most of it in {}: unmapping, protecting or returning memory \
              interrupts every CPU that runs a thread of the program.",
             percent(share),
-            name(&flush.function)
+            name(flush.function())
         ),
         evidence: vec![Evidence::of("flushing, on both sides", share, U::Share, TLB_FLUSH)],
         confidence: Confidence::High,
-        place: flush.place,
+        place: flush.place(),
         refuted_by: "TLB shootdowns in /proc/interrupts are few, or one thread alone takes as much",
         next_step: NEXT_STEP.to_string(),
     }))

@@ -1,9 +1,8 @@
 //! CPUs that wait actively in the program: known spin loops, and sched_yield in a loop. A tight loop alone is not
 //! called a wait: a fast computation kernel has the same shape.
 
-use super::families::{is_user_spin, is_yield};
-use super::paths::CodeClass;
-use super::stacks::{CodeShare, StackPosition, Stacks};
+use super::code_path::{CodeClass, Families};
+use super::stacks::{CodeShare, StackKind, Stacks};
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
@@ -29,24 +28,19 @@ const TIGHT_BYTES: u64 = 64;
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
     let stacks = context.samples()?;
-    let spins = stacks.gather_rows(|row, calls| {
-        let spins = calls.first().is_some_and(|call| is_user_spin(stacks.function(*call)));
-        (spins && stacks.class(row) == CodeClass::UserSpin).then_some(0)
-    });
-    let yields = stacks.gather_rows(|row, calls| {
-        let yields = calls.iter().rposition(|call| is_yield(stacks.function(*call)));
-        yields.filter(|_| stacks.class(row) == CodeClass::UserSpin)
-    });
-    if spins.share >= USER_SPIN && spins.threads >= 2 {
-        return Ok(Some(found(spins, Confidence::Medium)));
+    let spinning = |kind: &StackKind| kind.class == CodeClass::UserSpin;
+    let spins = stacks.part(|kind| (spinning(kind) && kind.runs(Families::USER_SPIN)).then_some(0));
+    let yields = stacks.part(|kind| kind.path().yields().filter(|_| spinning(kind)).map(|at| kind.from_leaf(at)));
+    if spins.share >= USER_SPIN && spins.threads() >= 2 {
+        return Ok(Some(found(&spins, Confidence::Medium)));
     }
     if yields.share >= USER_SPIN {
-        return Ok(Some(found(yields, Confidence::Low)));
+        return Ok(Some(found(&yields, Confidence::Low)));
     }
     if in_a_tight_loop(context, stacks) { Err(context.no_counter()) } else { Ok(None) }
 }
 
-fn found(part: CodeShare, confidence: Confidence) -> Finding {
+fn found(part: &CodeShare<'_, '_>, confidence: Confidence) -> Finding {
     Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -54,12 +48,12 @@ fn found(part: CodeShare, confidence: Confidence) -> Finding {
         claim: format!(
             "Spin waits take {} of the CPU time, most of it in {}, in {}.",
             percent(part.share),
-            name(&part.function),
-            threads(part.threads)
+            name(part.function()),
+            threads(part.threads())
         ),
         evidence: vec![Evidence::of("in spin waits", part.share, U::Share, USER_SPIN)],
         confidence,
-        place: part.place,
+        place: part.place(),
         refuted_by: "a single thread has the same share",
         next_step:
             "Find out what these threads wait for and who holds it; block after a short spin, or hold it for less \
@@ -76,15 +70,13 @@ fn in_a_tight_loop(context: &RuleContext<'_>, stacks: &Stacks<'_>) -> bool {
     if context.functions.share(hottest.self_weight) < TIGHT_SHARE {
         return false;
     }
-    let leaf =
-        stacks.part(StackPosition::Leaf, |function| function.name == hottest.name && function.module == hottest.module);
+    let leaf = stacks.part_at_leaf(|function| function.name == hottest.name && function.module == hottest.module);
     let mut addresses: Vec<(u64, u64)> = Vec::new();
-    for row in &stacks.rows {
-        let inside = stacks.calls(row).first().is_some_and(|call| stacks.function(*call).name == hottest.name);
+    for (row, _) in stacks.rows().filter(|(_, kind)| stacks.leaf(kind).name == hottest.name) {
         let frame = context.profile.walk(row.stack).next().and_then(|id| context.profile.frame(id));
-        addresses.extend(frame.filter(|_| inside).map(|frame| (frame.address, row.weight)));
+        addresses.extend(frame.map(|frame| (frame.address, row.weight)));
     }
-    leaf.threads >= 2 && narrow(addresses)
+    leaf.threads() >= 2 && narrow(addresses)
 }
 
 /// Whether nine tenths of the weight lie within [`TIGHT_BYTES`] around its middle.

@@ -96,7 +96,7 @@ const WRAPPERS: &[&str] = &[
 ];
 
 /// Number of innermost program functions that are examined.
-const EXAMINED: usize = 10;
+pub(super) const EXAMINED: usize = 10;
 
 /// What a futex or kernel lock wait is for. Locks are built on condition variables, so a lock function further out
 /// decides. Anything unknown counts as a signal, which blames no lock.
@@ -129,24 +129,19 @@ fn is_lock(name: &str) -> bool {
     begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part))
 }
 
-/// What a thread on a CPU does in lock functions or in a futex system call; `None` outside of both.
-pub(super) fn lock_code<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> Option<WaitTarget> {
-    let (mut futex, mut user) = (false, 0);
-    for function in innermost_first {
-        let name = bare(&function.name);
-        if function.kind == CodeKind::Kernel {
-            futex |= name == "do_futex" || name.starts_with("futex_");
-            continue;
-        }
-        user += 1;
-        if user > EXAMINED {
-            break;
-        }
-        if is_lock(name) || begins(UNLOCKS, name) {
-            return Some(WaitTarget::Lock);
-        }
-    }
-    futex.then_some(WaitTarget::Signal)
+/// Whether a program function takes or releases a lock.
+pub(super) fn is_lock_code(name: &str) -> bool {
+    is_lock(name) || begins(UNLOCKS, name)
+}
+
+/// Whether a kernel function belongs to the futex system call.
+pub(super) fn is_futex(name: &str) -> bool {
+    name == "do_futex" || name.starts_with("futex_")
+}
+
+/// Whether a program function only implements a wait.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    [WRAPPERS, LOCKS, UNLOCKS, JOINS].iter().any(|names| begins(names, name))
 }
 
 /// Index of the function that requested the wait, innermost first. Every wait contains C library functions, runtime
@@ -163,7 +158,7 @@ pub(super) fn requester<'a>(innermost_first: impl Iterator<Item = &'a Function>)
         }
         outside = outside.or(Some(at));
         let name = bare(&function.name);
-        if ![WRAPPERS, LOCKS, UNLOCKS, JOINS].iter().any(|names| begins(names, name)) {
+        if !is_wrapper(name) {
             return at;
         }
     }

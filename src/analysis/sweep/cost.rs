@@ -65,7 +65,7 @@ fn function(names: &Names, call: Call) -> FunctionId {
         name: function.name.clone(),
         module: short(&function.module).to_string(),
         kind: function.kind,
-        inlined: names.labels[call.label as usize].inlined,
+        inlined: names.is_inlined(call.label),
     }
 }
 

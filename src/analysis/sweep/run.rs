@@ -5,8 +5,8 @@ use super::split::{Clocks, split};
 use super::types::{Cost, Run, Split};
 use crate::analysis::observe::{Observation, observations};
 use crate::analysis::{
-    Axis, Cause, Counters, Names, Selection, Tasks, ThreadRow, ThreadSet, Totals, Window, metrics, offcpu, operations,
-    summary, threads,
+    Axis, Cause, Counters, Names, Selection, StackCounts, Tasks, ThreadRow, ThreadSet, Totals, Window, metrics, offcpu,
+    operations, summary, threads,
 };
 use crate::model::profile::Profile;
 use crate::model::{Measure, Scope, TaskState, Unit, Why};
@@ -26,7 +26,7 @@ impl Run {
         let wall = window.span().seconds();
         let whole = f64::from(n) * wall;
         let selection = Selection { time: window.range(), ..Selection::default() };
-        let seen = summary(profile, &tasks, &counters, &selection, window);
+        let seen = summary(profile, &counters, &StackCounts::of(profile, &tasks, &selection), window);
         let metrics = metrics(&counters, &ThreadSet::All, window, Some(&seen));
         let totals =
             Totals { threads: Measure::exact(whole), ..Totals::of(&metrics, operations(profile, window), wall) };
@@ -77,7 +77,7 @@ struct Worker {
 fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window: Window) -> Vec<Worker> {
     let axis = cpu_axis(profile).map_or(Axis::Event(0), |(axis, _)| axis);
     let selection = Selection { time: window.range(), axis, ..Selection::default() };
-    let rows = threads(profile, tasks, counters, &selection, window);
+    let rows = threads(tasks, counters, &StackCounts::of(profile, tasks, &selection), window);
     let samples = rows.iter().map(|row| row.samples).fold(0, u64::saturating_add);
     let all = counters.delta("task-clock", Scope::Target, window).map(|ns| ns * 1e-9);
     let sampled = |row: &ThreadRow| {

@@ -2,8 +2,8 @@
 
 use super::recordings::{any_recording, cases, profile};
 use crate::analysis::{
-    Axis, BranchKind, Butterfly, Counters, GroupBy, Names, ProfileTree, Rank, Ranking, Selection, SortBy, Tasks,
-    ThreadSet, TimeRange, blocked_paths, observations, off_cpu_totals, processes, rank, summary, threads,
+    Axis, BranchKind, Butterfly, Counters, GroupBy, Names, ProfileTree, Rank, Ranking, Selection, SortBy, StackCounts,
+    Tasks, ThreadSet, TimeRange, blocked_paths, observations, off_cpu_totals, processes, rank, summary, threads,
     waits_by_thread,
 };
 use crate::model::TaskState;
@@ -18,7 +18,8 @@ fn axes() -> [Selection; 2] {
 }
 
 fn ranking(profile: &Profile, selection: &Selection, by: GroupBy) -> Ranking {
-    rank(profile, &Names::of(profile), &Tasks::of(profile), selection, by, SortBy::SelfWeight)
+    let tasks = Tasks::of(profile);
+    rank(profile, &Names::of(profile), &tasks, &StackCounts::of(profile, &tasks, selection), by, SortBy::SelfWeight)
 }
 
 /// Weight and number of a selection's observations.
@@ -73,9 +74,10 @@ proptest! {
             let who = selection.who(&tasks);
             let queued: u64 = observations(&profile, &selection, &who).map(|one| one.queued).sum();
             let expected = whole(&profile, &selection).0 + queued;
+            let counts = StackCounts::of(&profile, &tasks, &selection);
             for tree in [
-                ProfileTree::of(&profile, &names, &tasks, &selection),
-                ProfileTree::by_thread(&profile, &names, &tasks, &selection),
+                ProfileTree::of(&profile, &names, &tasks, &counts),
+                ProfileTree::by_thread(&profile, &names, &tasks, &counts),
             ] {
                 let own: u64 = tree.nodes.iter().map(|node| node.own.weight).sum();
                 prop_assert_eq!(own, expected);
@@ -105,7 +107,8 @@ proptest! {
     fn laid_out_breadth_first_a_tree_keeps_every_path_below_its_caller(taken in any_recording()) {
         let profile = profile(&taken);
         let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
-        let tree = ProfileTree::of(&profile, &names, &tasks, &Selection::default());
+        let counts = StackCounts::of(&profile, &tasks, &Selection::default());
+        let tree = ProfileTree::of(&profile, &names, &tasks, &counts);
         let (places, roots) = tree.breadth_first(|_| true, |a, b| a.cmp(b));
         prop_assert_eq!(places.len(), tree.nodes.len());
         let mut seen: Vec<u32> = places.iter().map(|place| place.node).collect();
@@ -129,8 +132,9 @@ proptest! {
         let profile = profile(&taken);
         let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
         for selection in axes() {
+            let counts = StackCounts::of(&profile, &tasks, &selection);
             for row in ranking(&profile, &selection, GroupBy::Function).rows {
-                let around = Butterfly::of(&profile, &names, &tasks, &selection, (&row.name, &row.module));
+                let around = Butterfly::of(&profile, &names, &counts, (&row.name, &row.module));
                 prop_assert_eq!(around.weight, row.total_weight, "{}", &row.name);
                 if selection.axis != Axis::OffCpu {
                     prop_assert_eq!(around.samples, row.total_samples, "{}", &row.name);
@@ -214,13 +218,14 @@ proptest! {
         for selection in axes() {
             let window = selection.time.window(&profile.ticks, profile.duration());
             let (weight, samples) = whole(&profile, &selection);
-            let rows = threads(&profile, &tasks, &counters, &selection, window);
+            let counts = StackCounts::of(&profile, &tasks, &selection);
+            let rows = threads(&tasks, &counters, &counts, window);
             prop_assert_eq!(rows.iter().map(|row| row.weight).sum::<u64>(), weight);
             prop_assert_eq!(rows.iter().map(|row| row.samples).sum::<u64>(), samples);
             let programs = processes(&tasks, &rows);
             prop_assert_eq!(programs.iter().map(|row| row.weight).sum::<u64>(), weight);
             prop_assert_eq!(programs.iter().map(|row| row.threads).sum::<u64>(), rows.len() as u64);
-            let summary = summary(&profile, &tasks, &counters, &selection, window);
+            let summary = summary(&profile, &counters, &counts, window);
             prop_assert_eq!(summary.count, samples);
             prop_assert_eq!(summary.whole + summary.truncated + summary.broken + summary.not_taken, samples);
             let parts = [summary.whole, summary.truncated, summary.broken].map(|part| summary.stack_share(part));

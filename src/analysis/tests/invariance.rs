@@ -1,18 +1,23 @@
 //! What must not matter: the order in which samples arrived, the numbers of stacks, the unit of weights.
 
 use super::recordings::{SampleSpec, any_recording, cases, profile};
-use crate::analysis::{BranchKind, Butterfly, GroupBy, Names, ProfileTree, Ranking, Selection, SortBy, Tasks, rank};
+use crate::analysis::{
+    BranchKind, Butterfly, GroupBy, Names, ProfileTree, Ranking, Selection, SortBy, StackCounts, Tasks, rank,
+};
 use crate::model::profile::Profile;
 use proptest::prelude::*;
 
 fn ranking(profile: &Profile, by: GroupBy) -> Ranking {
-    rank(profile, &Names::of(profile), &Tasks::of(profile), &Selection::default(), by, SortBy::SelfWeight)
+    let tasks = Tasks::of(profile);
+    let counts = StackCounts::of(profile, &tasks, &Selection::default());
+    rank(profile, &Names::of(profile), &tasks, &counts, by, SortBy::SelfWeight)
 }
 
 /// The stacks by name with their weights and samples.
 fn folded(profile: &Profile) -> Vec<(Vec<String>, u64, u64)> {
     let (names, tasks) = (Names::of(profile), Tasks::of(profile));
-    let tree = ProfileTree::of(profile, &names, &tasks, &Selection::default());
+    let counts = StackCounts::of(profile, &tasks, &Selection::default());
+    let tree = ProfileTree::of(profile, &names, &tasks, &counts);
     let text = |path: Vec<&crate::analysis::Label>| path.iter().map(|label| label.text.clone()).collect();
     tree.folded().into_iter().map(|(path, own)| (text(path), own.weight, own.samples)).collect()
 }
@@ -20,7 +25,8 @@ fn folded(profile: &Profile) -> Vec<(Vec<String>, u64, u64)> {
 /// The wings of a function by name: path, weight, samples.
 fn wings(profile: &Profile, function: (&str, &str)) -> Vec<(Vec<String>, u64, u64)> {
     let (names, tasks) = (Names::of(profile), Tasks::of(profile));
-    let around = Butterfly::of(profile, &names, &tasks, &Selection::default(), function);
+    let counts = StackCounts::of(profile, &tasks, &Selection::default());
+    let around = Butterfly::of(profile, &names, &counts, function);
     let mut rows = Vec::new();
     for (side, wing) in [("callers", &around.callers), ("callees", &around.callees)] {
         for branch in wing {

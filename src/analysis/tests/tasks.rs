@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::analysis::testing::{Synthetic, event, ms};
-use crate::analysis::{Axis, Counters, Selection, Tasks, ThreadRow, ThreadSet, TimeRange, Window, processes, threads};
+use crate::analysis::{
+    Axis, Counters, Selection, StackCounts, Tasks, ThreadRow, ThreadSet, TimeRange, Window, processes, threads,
+};
 use crate::error::ErrorKind;
 use crate::model::profile::Profile;
 use crate::model::{Measure, Scope, TaskChange, TaskState, Unit, Why};
@@ -17,7 +19,8 @@ fn window(from: u64, to: u64) -> Window {
 }
 
 fn rows(profile: &Profile, selection: &Selection, window: Window) -> Vec<ThreadRow> {
-    threads(profile, &Tasks::of(profile), &Counters::of(profile), selection, window)
+    let tasks = Tasks::of(profile);
+    threads(&tasks, &Counters::of(profile), &StackCounts::of(profile, &tasks, selection), window)
 }
 
 fn tids(rows: &[ThreadRow]) -> Vec<u32> {

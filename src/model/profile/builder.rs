@@ -2,7 +2,7 @@
 //! Events that refer to something undefined are skipped and counted.
 
 use super::{Packed, Profile, Samples};
-use crate::model::{Definition, Event, Meta, StackId};
+use crate::model::{Definition, Event, FrameDef, Meta, Sample, StackDef, StackId};
 
 /// Builds a [`Profile`] from events.
 #[derive(Debug)]
@@ -49,14 +49,12 @@ impl ProfileBuilder {
 
     /// Adds one event.
     pub fn apply(&mut self, event: Event) {
-        let stacks = self.profile.stacks.len();
-        let known = |stack: Option<StackId>| stack.is_none_or(|id| (id.0 as usize) < stacks);
         let profile = &mut self.profile;
         match event {
             Event::Define(definition) => self.define(definition),
-            Event::Sample(sample) if known(sample.stack) => profile.samples.push(&sample),
-            Event::OffCpu(span) if known(span.stack) => profile.off_cpu.push(span),
-            Event::Sample(_) | Event::OffCpu(_) => self.rejected += 1,
+            Event::Sample(sample) => self.add_sample(&sample),
+            Event::OffCpu(span) if knows(profile, span.stack) => profile.off_cpu.push(span),
+            Event::OffCpu(_) => self.rejected += 1,
             Event::Reading(reading) => profile.readings.push(reading),
             Event::Neighbour(used) => profile.neighbour_uses.push(used),
             Event::Task(task) => profile.tasks.push(task),
@@ -64,6 +62,42 @@ impl ProfileBuilder {
             Event::Ops { at, total } => profile.ops.push((at, total)),
             Event::Mark(mark) => profile.marks.push(mark),
             Event::Tick(tick) => profile.ticks.push(tick),
+        }
+    }
+
+    /// Adds one sample.
+    #[inline]
+    pub fn add_sample(&mut self, sample: &Sample) {
+        if knows(&self.profile, sample.stack) {
+            self.profile.samples.push(sample);
+        } else {
+            self.rejected += 1;
+        }
+    }
+
+    /// Adds one frame.
+    #[inline]
+    pub fn add_frame(&mut self, def: FrameDef) {
+        let profile = &mut self.profile;
+        if def.id.0 as usize == profile.frames.len() {
+            profile.frames.push(def);
+            profile.names.push(Vec::new());
+        } else {
+            self.rejected += 1;
+        }
+    }
+
+    /// Adds one stack.
+    #[inline]
+    pub fn add_stack(&mut self, def: StackDef) {
+        let profile = &mut self.profile;
+        if def.id.0 as usize == profile.stacks.len()
+            && def.parent.is_none_or(|parent| parent.0 < def.id.0)
+            && (def.frame.0 as usize) < profile.frames.len()
+        {
+            profile.stacks.push(def);
+        } else {
+            self.rejected += 1;
         }
     }
 
@@ -96,19 +130,8 @@ impl ProfileBuilder {
             }
             // A module that is defined again carries new information: its build-id.
             Definition::Module(def) => profile.modules.get_mut(def.id.0 as usize).map(|known| *known = def).is_some(),
-            Definition::Frame(def) if def.id.0 as usize == profile.frames.len() => {
-                profile.frames.push(def);
-                profile.names.push(Vec::new());
-                true
-            }
-            Definition::Stack(def)
-                if def.id.0 as usize == profile.stacks.len()
-                    && def.parent.is_none_or(|parent| parent.0 < def.id.0)
-                    && (def.frame.0 as usize) < profile.frames.len() =>
-            {
-                profile.stacks.push(def);
-                true
-            }
+            Definition::Frame(def) => return self.add_frame(def),
+            Definition::Stack(def) => return self.add_stack(def),
             Definition::Names { frame, symbols } => {
                 profile.names.get_mut(frame.0 as usize).map(|names| *names = symbols).is_some()
             }
@@ -120,10 +143,14 @@ impl ProfileBuilder {
                 profile.neighbours.push(def);
                 true
             }
-            Definition::Frame(_) | Definition::Stack(_) | Definition::Counter(_) => false,
+            Definition::Counter(_) => false,
         };
         self.rejected += u64::from(!accepted);
     }
+}
+
+fn knows(profile: &Profile, stack: Option<StackId>) -> bool {
+    stack.is_none_or(|id| (id.0 as usize) < profile.stacks.len())
 }
 
 #[cfg(test)]
@@ -141,7 +168,7 @@ pub(super) mod testing {
 mod tests {
     use super::testing::meta;
     use super::*;
-    use crate::model::{FrameDef, FrameId, Sample, StackDef, StackEnd};
+    use crate::model::{FrameId, StackEnd};
     use crate::units::Nanos;
 
     fn builder() -> ProfileBuilder {

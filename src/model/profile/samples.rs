@@ -40,6 +40,7 @@ impl Samples {
     }
 
     /// Appends a sample.
+    #[inline]
     pub fn push(&mut self, sample: &Sample) {
         self.at.push(sample.at);
         self.pid.push(sample.pid);

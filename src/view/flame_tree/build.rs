@@ -12,10 +12,10 @@ impl FlameTree {
     #[must_use]
     pub fn of(context: &ViewContext<'_>, by: Grouping) -> FlameTree {
         let grow = |context: &ViewContext<'_>| {
-            let ViewContext { profile, names, tasks, selection, .. } = context;
+            let ViewContext { profile, names, tasks, .. } = context;
             match by {
-                Grouping::Plain => ProfileTree::of(profile, names, tasks, selection),
-                Grouping::Threads => ProfileTree::by_thread(profile, names, tasks, selection),
+                Grouping::Plain => ProfileTree::of(profile, names, tasks, context.counts()),
+                Grouping::Threads => ProfileTree::by_thread(profile, names, tasks, context.counts()),
             }
         };
         let (tree, before) = (grow(context), context.reference.as_deref().map(grow));

@@ -71,8 +71,7 @@ pub struct InstructionRow {
 
 impl Detail {
     pub(super) fn of(context: &ViewContext<'_>, name: &str, module: &str, row: Option<Row>) -> Detail {
-        let butterfly =
-            Butterfly::of(context.profile, &context.names, &context.tasks, &context.selection, (name, module));
+        let butterfly = Butterfly::of(context.profile, &context.names, context.counts(), (name, module));
         let whole = butterfly.weight;
         let mut paths = Paths::new(context, &butterfly);
         let callers = Tree::of(&butterfly.callers, &context.names, whole, &mut paths);

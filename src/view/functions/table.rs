@@ -45,7 +45,7 @@ impl FunctionsView {
     #[must_use]
     pub fn of(context: &ViewContext<'_>, by: GroupBy, detail: Option<&(String, String)>) -> FunctionsView {
         let ranked = |context: &ViewContext<'_>| {
-            rank(context.profile, &context.names, &context.tasks, &context.selection, by, SortBy::SelfWeight)
+            rank(context.profile, &context.names, &context.tasks, context.counts(), by, SortBy::SelfWeight)
         };
         let ranking = ranked(context);
         let off_cpu = context.selection.axis == Axis::OffCpu;

@@ -65,7 +65,7 @@ impl Overview {
     /// The overview of a view context.
     #[must_use]
     pub fn of(context: &ViewContext<'_>) -> Overview {
-        let summary = summary(context.profile, &context.tasks, &context.counters, &context.selection, context.window);
+        let summary = summary(context.profile, &context.counters, context.counts(), context.window);
         let now = WindowMetrics::of(context, context.window, Some(&summary));
         let history = past(context);
         let then = context
@@ -98,7 +98,7 @@ impl Overview {
 
 fn ranking(context: &ViewContext<'_>) -> Ranking {
     let (names, tasks) = (&context.names, &context.tasks);
-    rank(context.profile, names, tasks, &context.selection, GroupBy::Function, SortBy::SelfWeight)
+    rank(context.profile, names, tasks, context.counts(), GroupBy::Function, SortBy::SelfWeight)
 }
 
 fn hot(context: &ViewContext<'_>) -> Vec<HotFunction> {

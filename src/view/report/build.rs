@@ -7,8 +7,8 @@ use super::{
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
-    Counters, GroupBy, Names, Ranking, Selection, SortBy, Summary, Tasks, Window, blocked_paths, metrics,
-    off_cpu_totals, operations, per_operation, processes, rank, summary, threads,
+    Counters, GroupBy, Names, Ranking, Selection, SortBy, StackCounts, Summary, Tasks, ThreadSet, Window,
+    blocked_paths, metrics, off_cpu_totals, operations, per_operation, processes, rank, summary, threads,
 };
 use crate::error::Result;
 use crate::model::profile::Profile;
@@ -65,10 +65,11 @@ impl Report {
         let (names, counters) = (Names::of(profile), Counters::of(profile));
         let selection = &options.selection;
         let window = selection.time.window(&profile.ticks, profile.duration());
-        let summary = summary(profile, &tasks, &counters, selection, window);
-        let ranked = |by| rank(profile, &names, &tasks, selection, by, options.sort);
+        let counts = StackCounts::of(profile, &tasks, selection);
+        let summary = summary(profile, &counters, &counts, window);
+        let ranked = |by| rank(profile, &names, &tasks, &counts, by, options.sort);
         let functions = ranked(GroupBy::Function);
-        let thread_rows = threads(profile, &tasks, &counters, selection, window);
+        let thread_rows = threads(&tasks, &counters, &counts, window);
         let process_rows = processes(&tasks, &thread_rows);
         let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
             let totals = off_cpu_totals(profile, &names, &tasks, selection);
@@ -77,7 +78,7 @@ impl Report {
             let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
             OffCpuView::of(source, &totals, &paths, options.detail_limit())
         });
-        let context = RuleContext::of(profile, &names, &tasks, &counters, selection, window);
+        let context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
@@ -96,7 +97,7 @@ impl Report {
             notes: notes(meta, &summary),
             baseline_comparison: None,
             findings: FindingsView::of_context(&context),
-            metrics: metric_views(profile, &counters, &tasks, selection, window, &summary),
+            metrics: metric_views(profile, &counters, &counts.who, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
             functions: rows(&functions, options.limit()),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
@@ -137,14 +138,12 @@ fn groups(ranking: &Ranking, options: &ReportOptions) -> Groups {
 fn metric_views(
     profile: &Profile,
     counters: &Counters,
-    tasks: &Tasks,
-    selection: &Selection,
+    who: &ThreadSet,
     window: Window,
     summary: &Summary,
 ) -> Vec<MetricView> {
-    let who = selection.who(tasks);
-    let mut all = per_operation(counters, &who, window, operations(profile, window));
-    all.extend(metrics(counters, &who, window, Some(summary)));
+    let mut all = per_operation(counters, who, window, operations(profile, window));
+    all.extend(metrics(counters, who, window, Some(summary)));
     crate::view::counters::drop_probe_unless_probed(&mut all);
     let view = |metric: crate::analysis::Metric| MetricView {
         name: metric.id.name(),

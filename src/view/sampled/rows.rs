@@ -272,8 +272,9 @@ impl<'a> Sampled<'a> {
     pub fn cells(&self, path: Path) -> Vec<Cell<'_>> {
         let mut cells: Vec<_> = path.queued.then(|| heading(QUEUED)).into_iter().collect();
         let calls = self.names.walk_frames(self.profile, path.stack).map(|(frame, depth, call)| {
-            let label = &self.names.labels[call.label as usize];
-            Cell { name: &label.text, kind: label.kind, inlined: label.inlined, frame: Some(frame), depth }
+            let (names, label) = (&self.names, call.label);
+            let (kind, inlined) = (names.kind(label), names.is_inlined(label));
+            Cell { name: names.text(label), kind, inlined, frame: Some(frame), depth }
         });
         let headings = cells.len();
         cells.extend(calls);

@@ -123,7 +123,7 @@ impl ScreenHeader {
     pub fn of(context: &ViewContext<'_>, live: bool) -> ScreenHeader {
         let (profile, selection) = (context.profile, &context.selection);
         let meta = &profile.meta;
-        let summary = summary(profile, &context.tasks, &context.counters, selection, context.window);
+        let summary = summary(profile, &context.counters, context.counts(), context.window);
         let who = selection.who(&context.tasks);
         let metrics = metrics(&context.counters, &who, context.window, Some(&summary));
         let metric = |id| value_of(&metrics, id);

@@ -6,7 +6,8 @@ use super::context::WidthContext;
 use super::places::{cpu_place, mostly_in_below, require_kernel_names};
 use super::values::Change;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
-use crate::analysis::findings::paths::{CodeClass, WaitReason};
+use crate::analysis::findings::code_path::CodeClass;
+use crate::analysis::findings::paths::WaitReason;
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};
 

@@ -4,7 +4,8 @@
 use super::context::WidthContext;
 use super::places::{blocked_place, cpu_place, mostly_in_below};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
-use crate::analysis::findings::paths::{CodeClass, WaitReason};
+use crate::analysis::findings::code_path::CodeClass;
+use crate::analysis::findings::paths::WaitReason;
 use crate::analysis::text::percent;
 use crate::model::{Unit as U, Why};
 

@@ -5,7 +5,8 @@ use super::limits;
 use super::values::{Change, Mean, known, mean, metric, ops, seconds_blocked};
 use crate::analysis::Cause;
 use crate::analysis::coverage::Coverage;
-use crate::analysis::findings::paths::{CodeClass, WaitReason, code_class, wait_reason};
+use crate::analysis::findings::code_path::CodeClass;
+use crate::analysis::findings::paths::{WaitReason, code_class, wait_reason};
 use crate::analysis::sweep::{Estimate, Loss, Point, PointMetrics, RegionFit, Run, SliceKind, Stack};
 use crate::model::{Measure, MetricId, Region, Why};
 

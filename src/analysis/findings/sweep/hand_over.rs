@@ -4,7 +4,8 @@
 use super::places::{blocked_place, mostly_in};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
 use crate::analysis::Cause;
-use crate::analysis::findings::paths::{CodeClass, WaitReason};
+use crate::analysis::findings::code_path::CodeClass;
+use crate::analysis::findings::paths::WaitReason;
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};

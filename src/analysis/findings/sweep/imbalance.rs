@@ -4,7 +4,7 @@
 use super::context::WidthContext;
 use super::values::{self, known};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
-use crate::analysis::findings::paths::CodeClass;
+use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::text::percent;
 use crate::model::{Measure, Unit as U, Why};
 

@@ -4,7 +4,7 @@
 use super::context::WidthContext;
 use super::places::{below, cpu_place, require_kernel_names};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
-use crate::analysis::findings::paths::CodeClass;
+use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 

@@ -6,8 +6,9 @@ use super::context::WidthContext;
 use super::growth::LeadingPath;
 use super::places::{blocked_place, cpu_place, mostly_in_below, require_kernel_names};
 use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits, lost_cores};
+use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::findings::mmap_lock::{NEXT_STEP, blocked_words};
-use crate::analysis::findings::paths::{CodeClass, WaitReason};
+use crate::analysis::findings::paths::WaitReason;
 use crate::analysis::text::percent;
 use crate::model::{Unit as U, Why};
 

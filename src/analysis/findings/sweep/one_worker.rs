@@ -4,7 +4,7 @@
 use super::context::WidthContext;
 use super::values::known;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
-use crate::analysis::findings::paths::CodeClass;
+use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::sweep::Run;
 use crate::analysis::text::{digits, percent};
 use crate::model::{Unit as U, Why};

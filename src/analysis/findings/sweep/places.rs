@@ -3,7 +3,7 @@
 use super::context::WidthContext;
 use super::growth::{GrowthByClass, LeadingPath};
 use super::{Place, hot_function, limits};
-use crate::analysis::findings::paths::CodeClass;
+use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::sweep::{FunctionId, LossRow};
 use crate::analysis::{CodeKind, text};
 use crate::model::{MetricId, Why};

@@ -3,7 +3,7 @@
 use super::context::WidthContext;
 use super::limits;
 use crate::analysis::finding::{Evidence, Finding};
-use crate::analysis::findings::paths::CodeClass;
+use crate::analysis::findings::code_path::CodeClass;
 use crate::model::{Unit, Why};
 
 /// What a rule's share counts towards beyond the code it explains, so that no core is lost twice.

@@ -4,7 +4,8 @@
 use super::imbalance::{busiest, evidence};
 use super::places::blocked_place;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext};
-use crate::analysis::findings::paths::{CodeClass, WaitReason};
+use crate::analysis::findings::code_path::CodeClass;
+use crate::analysis::findings::paths::WaitReason;
 use crate::analysis::text::{digits, name, percent};
 use crate::model::{Unit as U, Why};
 

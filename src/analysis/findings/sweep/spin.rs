@@ -5,7 +5,7 @@ use super::context::WidthContext;
 use super::hot_function::hot_function;
 use super::places::{below, cpu_place};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
-use crate::analysis::findings::paths::CodeClass;
+use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::sweep::PointMetrics;
 use crate::analysis::text::{digits, name, percent};
 use crate::model::{Unit as U, Why};

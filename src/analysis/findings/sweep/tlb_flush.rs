@@ -6,7 +6,7 @@ use super::address_space::costs;
 use super::context::WidthContext;
 use super::places::{cpu_place, mostly_in_below, require_kernel_names};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits, lost_cores};
-use crate::analysis::findings::paths::CodeClass;
+use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::findings::tlb_flush::NEXT_STEP;
 use crate::analysis::text::percent;
 use crate::model::{Unit as U, Why};

@@ -1,0 +1,132 @@
+//! The observations of a selection, counted once by process, thread, stack and its end: the table that rankings, trees,
+//! threads and rules are computed from, so that their cost grows with distinct stacks, not with samples.
+
+use super::observe::{Observation, samples, spans};
+use super::selection::{Axis, Selection, ThreadSet};
+use super::tasks::Tasks;
+use crate::model::profile::Profile;
+use crate::model::{StackEnd, StackId};
+use rustc_hash::FxHashMap;
+
+/// The observations of one thread with one stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StackCount {
+    /// Process.
+    pub pid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// Stack.
+    pub stack: Option<StackId>,
+    /// How the stack ended.
+    pub end: StackEnd,
+    /// Their weight; for time off the CPU, nanoseconds blocked.
+    pub weight: u64,
+    /// Nanoseconds runnable but waiting for a CPU.
+    pub queued: u64,
+    /// Their number.
+    pub samples: u64,
+}
+
+impl StackCount {
+    /// Whether its outer frames are missing.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self.end, StackEnd::Truncated | StackEnd::Broken)
+    }
+}
+
+/// All observations of a selection.
+#[derive(Debug, Clone)]
+pub struct StackCounts {
+    /// The selection.
+    pub selection: Selection,
+    /// Its threads.
+    pub who: ThreadSet,
+    /// In the order in which they were first observed.
+    pub rows: Vec<StackCount>,
+    /// Weight of all.
+    pub weight: u64,
+    /// Number of observations.
+    pub samples: u64,
+    /// Whether all observations have the same weight.
+    pub alike: bool,
+}
+
+impl StackCounts {
+    /// Counts the observations of a selection.
+    #[must_use]
+    pub fn of(profile: &Profile, tasks: &Tasks, selection: &Selection) -> StackCounts {
+        let who = selection.who(tasks);
+        let mut counter = Counter::default();
+        match selection.axis {
+            Axis::Event(event) => samples(profile, event, selection.time, &who).for_each(|seen| counter.add(&seen)),
+            Axis::OffCpu => spans(profile, selection.time, &who).for_each(|(_, seen)| counter.add(&seen)),
+        }
+        let Counter { rows, weight, samples, differ, .. } = counter;
+        StackCounts { selection: selection.clone(), who, rows, weight, samples, alike: !differ }
+    }
+
+    /// Observations and weight of each thread.
+    pub(super) fn by_thread(&self) -> FxHashMap<u32, (u64, u64)> {
+        let mut sums: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+        for row in &self.rows {
+            let (samples, weight) = sums.entry(row.tid).or_default();
+            *samples += row.samples;
+            *weight = weight.saturating_add(row.weight);
+        }
+        sums
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counter {
+    rows: Vec<StackCount>,
+    weight: u64,
+    samples: u64,
+    /// Rows by thread, and by stack and its end.
+    known: FxHashMap<(u32, u64), u32>,
+    threads: FxHashMap<(u32, u32), u32>,
+    /// The thread of the last observation: the next is often of the same.
+    last: Option<((u32, u32), u32)>,
+    first: Option<u64>,
+    differ: bool,
+}
+
+impl Counter {
+    fn add(&mut self, seen: &Observation) {
+        let thread = self.thread((seen.pid, seen.tid));
+        let stack = seen.stack.map_or(0, |id| u64::from(id.0) + 1);
+        let rows = &mut self.rows;
+        let row = *self.known.entry((thread, stack << 2 | seen.end as u64)).or_insert_with(|| {
+            rows.push(StackCount {
+                pid: seen.pid,
+                tid: seen.tid,
+                stack: seen.stack,
+                end: seen.end,
+                weight: 0,
+                queued: 0,
+                samples: 0,
+            });
+            rows.len() as u32 - 1
+        });
+        let row = &mut rows[row as usize];
+        row.weight = row.weight.saturating_add(seen.weight);
+        row.queued = row.queued.saturating_add(seen.queued);
+        row.samples += 1;
+        self.weight = self.weight.saturating_add(seen.weight);
+        self.samples += 1;
+        self.differ |= *self.first.get_or_insert(seen.weight) != seen.weight;
+    }
+
+    fn thread(&mut self, of: (u32, u32)) -> u32 {
+        if let Some((last, thread)) = self.last
+            && last == of
+        {
+            return thread;
+        }
+        let next = self.threads.len() as u32;
+        let thread = *self.threads.entry(of).or_insert(next);
+        self.last = Some((of, thread));
+        thread
+    }
+}
