@@ -18,29 +18,19 @@ test *ARGS:
 test-kernel *ARGS:
     IRONLAW_REQUIRE=perf,tracefs cargo test --locked {{ARGS}}
 
-# Benchmarks of the hot paths.
+# What ironlaw costs beside perf, samply and inferno, and how its costs grow (20 minutes on a quiet machine; --quick, --only ROW,..., --write).
 bench *ARGS:
+    cargo build --release --locked --bins --example synthesize
+    tests/benches/performance.py target/release/ironlaw {{ARGS}}
+
+# Hot paths alone: reading and writing a recording, drawing a frame of the session.
+bench-paths *ARGS:
     cargo bench --locked {{ARGS}}
-
-# What profiling costs against perf, interleaved (some minutes; needs sysbench, perf and GNU time).
-bench-cost *ARGS:
-    cargo build --release --locked
-    tests/benches/cost.py target/release/ironlaw {{ARGS}}
-
-# What being profiled costs real programs: throughput with and without ironlaw, interleaved (some minutes).
-bench-overhead *ARGS:
-    cargo build --release --locked
-    tests/benches/overhead.py target/release/ironlaw {{ARGS}}
 
 # Whether perf and ironlaw see the same functions of a running process in the same seconds.
 bench-agreement PID *ARGS:
     cargo build --release --locked
     tests/benches/against_perf.py target/release/ironlaw {{PID}} {{ARGS}}
-
-# What the terminal session costs beside perf top and btm, on a sleeping process or on --pid PID.
-bench-session *ARGS:
-    cargo build --release --locked
-    tests/benches/session.py target/release/ironlaw {{ARGS}}
 
 # What ironlaw measures in emulated machines whose counts are known: arm64, amd64 (QEMU, Debian packages; see tests/vm/test).
 vm-test *ARGS:
@@ -108,16 +98,6 @@ arm:
 # Profile the built-in program and print the report.
 demo *ARGS:
     cargo run --release --locked -- demo {{ARGS}}
-
-# CPU-minutes of clean builds, release then tests, in a directory of their own.
-build-cost:
-    #!/usr/bin/env bash
-    set -euo pipefail
-    folder=$(mktemp -d)
-    trap 'rm -rf "$folder"' EXIT
-    export CARGO_TARGET_DIR=$folder TIMEFORMAT='%R s wall, %U s user, %S s system'
-    echo "release:"; time cargo build --release --locked --quiet
-    echo "tests:"; time cargo test --no-run --locked --quiet
 
 # Size of the release program, and what of it is code and symbols.
 size:

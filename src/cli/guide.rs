@@ -12,7 +12,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 10] = [
+const PAGES: [Page; 11] = [
     Page {
         subject: "record",
         commands: &["demo", "doctor", "flamegraph"],
@@ -30,6 +30,7 @@ const PAGES: [Page; 10] = [
     Page { subject: "baseline", commands: &[], text: include_str!("../../assets/guide/baseline.md") },
     Page { subject: "watch", commands: &[], text: include_str!("../../assets/guide/watch.md") },
     Page { subject: "metrics", commands: &[], text: include_str!("../../assets/guide/metrics.md") },
+    Page { subject: "performance", commands: &[], text: include_str!("../../assets/guide/performance.md") },
     Page {
         subject: "formats",
         commands: &["report", "export", "import"],

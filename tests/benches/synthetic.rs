@@ -70,7 +70,11 @@ impl Synthetic {
         let mut plan = Plan::new(target, Rate::Frequency(997), CallGraph::Auto);
         let (name, unit) = if self.wandering { ("cycles", Unit::Cycles) } else { ("cpu-clock", Unit::Nanos) };
         plan.events = vec![EventSpec::new(name, EventKind::Software(0), unit)];
-        Meta { tool: "benchmark".into(), duration_ns: Some(self.flushed), ..Meta::new((0, 0), plan) }
+        Meta {
+            tool: "benchmark".into(),
+            duration_ns: self.turns.peek().map(|Reverse((at, _))| *at),
+            ..Meta::new((0, 0), plan)
+        }
     }
 
     fn prologue(&mut self) {
