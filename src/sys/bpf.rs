@@ -50,7 +50,8 @@ impl ProcessFilter {
     /// `NotFound` on a kernel without type information; otherwise as `bpf(2)`, mostly for lack of `CAP_BPF` and
     /// `CAP_PERFMON`.
     pub fn open(children: bool, root: &Path) -> io::Result<ProcessFilter> {
-        let layout = TaskLayout::of(&Btf::of_kernel(root)?).ok_or(io::ErrorKind::Unsupported)?;
+        let layout = TaskLayout::of(&Btf::of_kernel(root, &["task_struct", "pid", "upid"])?)
+            .ok_or(io::ErrorKind::Unsupported)?;
         let layout = TaskLayout { level: level(&layout)?, ..layout };
         let map = create_map()?;
         let program = load(TYPE_PERF_EVENT, &keep(&layout, map.as_raw_fd()))?;
