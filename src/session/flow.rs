@@ -1,7 +1,7 @@
 //! A running capture: the threads that drain, count and symbolize, behind one stream of events.
 
 use super::counting::{Counting, WindowOrders};
-use super::naming::Namer;
+use super::naming::{HostFiles, Namer};
 use super::operations::{CountedOperations, LastOrder, Operations};
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{Ended, LastReading, Reader, Sampler};
@@ -11,6 +11,8 @@ use crate::symbols::Options;
 use crate::sys::clock::Clock;
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -31,6 +33,23 @@ pub(super) struct RunningCapture {
     counting: Counting,
     operations: Option<CountedOperations>,
     drain: Drain,
+    /// Set when everything has been sent.
+    over: Arc<AtomicBool>,
+}
+
+/// Marks the end of the stream when it is dropped, also by a panic, and wakes the reader so that the end waits for no
+/// timeout.
+struct EndMark {
+    over: Arc<AtomicBool>,
+    wake: SyncSender<Vec<Event>>,
+}
+
+impl Drop for EndMark {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        // A full channel wakes the reader too, and without a reader nobody waits.
+        let _ = self.wake.try_send(Vec::new());
+    }
 }
 
 /// The thread that drains the rings and owns a started command.
@@ -104,13 +123,17 @@ impl RunningCapture {
     ) -> Result<RunningCapture> {
         let (sender, batches) = sync_channel(BACKLOG);
         let stop = StopToken::new()?;
-        let namer = Namer::start(sampler.modules(), Options::default(), fetch);
+        let namer = Namer::start(sampler.modules(), Options::default(), HostFiles::of_user(fetch));
         let counting = Counting::start(sampler.take_counters(), readings, interval, clock, sender.clone())?;
         let operations = operations.map(|operations| operations.start(interval, sender.clone())).transpose()?;
         let (wake, stopping) = (sender.clone(), stop.clone());
         let mut counters =
             Counters { windows: counting.orders(), operations: operations.as_ref().map(CountedOperations::last_count) };
+        let over = Arc::new(AtomicBool::new(false));
+        let mark = EndMark { over: over.clone(), wake: wake.clone() };
         let run = move || {
+            // The counter thread ends before this one, so at the mark everything both sent is in the channel.
+            let _mark = mark;
             let ended = sampler.run(sender, stopping, &mut counters);
             // Also after a failure: otherwise the counter thread would not end and the channel would stay open.
             counters.end();
@@ -118,23 +141,20 @@ impl RunningCapture {
         };
         let drain = std::thread::Builder::new().name("drain".into()).spawn(run);
         let drain = Drain { thread: Some(drain.context(|| "cannot start a thread")?), stop };
-        Ok(RunningCapture { batches, wake, namer, counting, operations, drain })
+        Ok(RunningCapture { batches, wake, namer, counting, operations, drain, over })
     }
 
     /// The next events. Waits only for a short time.
     pub(super) fn next(&self) -> CaptureStep {
-        match self.batches.recv_timeout(TIMEOUT) {
+        // Read before the channel: an empty channel ends the stream only if it was marked before.
+        let over = self.over.load(Ordering::Acquire);
+        match self.batches.recv_timeout(if over { Duration::ZERO } else { TIMEOUT }) {
             Ok(batch) => {
                 self.namer.ask(&batch);
                 self.counting.follow(&batch);
                 CaptureStep::Events(batch)
             }
-            // The counter thread ends before the drain thread, so everything both sent has been received.
-            Err(RecvTimeoutError::Timeout)
-                if self.drain.thread.as_ref().is_some_and(|thread| !thread.is_finished()) =>
-            {
-                CaptureStep::Quiet
-            }
+            Err(RecvTimeoutError::Timeout) if !over => CaptureStep::Quiet,
             Err(_) => CaptureStep::Over,
         }
     }

@@ -5,6 +5,7 @@ mod flow;
 pub mod import;
 mod live;
 mod live_session;
+mod name_store;
 mod naming;
 mod operations;
 mod recorder;

@@ -1,12 +1,14 @@
 //! Symbolizes frames on a separate thread, so that reading debug information never delays capture or recording.
 //! Names are sent as definitions in the event stream.
 
+use super::name_store::NameStore;
 use crate::collect::sampler::{KERNEL, ModuleFiles, NAMED_BELOW};
 use crate::error::{Context, Result};
 use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
 use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,6 +19,9 @@ const BATCH: usize = 256;
 
 /// Maximum bytes of a JIT map read at once: more than any runtime writes, and little enough to keep in memory.
 const MAP_CHUNK: u64 = 64 << 20;
+
+/// Bytes that show which file in /proc it is, and how much of it we may read.
+const HEAD: u64 = 4096;
 
 /// A thread that resolves frame definitions to names.
 #[derive(Debug)]
@@ -29,17 +34,17 @@ pub struct Namer {
 impl Namer {
     /// Starts the thread. `modules` contains the files that the sampler opened.
     #[must_use]
-    pub fn start(modules: Arc<ModuleFiles>, options: Options, fetch: bool) -> Namer {
+    pub(super) fn start(modules: Arc<ModuleFiles>, options: Options, files: HostFiles) -> Namer {
         let (frames, wanted) = channel::<Vec<FrameDef>>();
         let (done, names) = channel();
         let thread = std::thread::spawn(move || {
-            let mut naming = Naming::new(modules, options, fetch);
+            let mut naming = Naming::new(modules, options, files);
             for batch in wanted {
                 for chunk in batch.chunks(BATCH) {
                     let events = chunk.iter().filter_map(|frame| naming.name(frame)).collect();
                     // The receiver is gone: the session ended early.
                     if done.send(events).is_err() {
-                        return naming.symbolizer.notes();
+                        return naming.finish();
                     }
                 }
             }
@@ -47,7 +52,7 @@ impl Namer {
             let late = std::mem::take(&mut naming.late);
             // As above: after an early end, names are not needed.
             let _ = done.send(late.iter().filter_map(|frame| naming.name(frame)).collect());
-            naming.symbolizer.notes()
+            naming.finish()
         });
         Namer { frames: Some(frames), names, thread: Some(thread) }
     }
@@ -106,10 +111,10 @@ struct Naming {
 }
 
 impl Naming {
-    fn new(modules: Arc<ModuleFiles>, options: Options, fetch: bool) -> Naming {
+    fn new(modules: Arc<ModuleFiles>, options: Options, files: HostFiles) -> Naming {
         Naming {
             modules,
-            symbolizer: Symbolizer::new(options, Box::new(HostFiles { fetch })),
+            symbolizer: Symbolizer::new(options, Box::new(files)),
             added: HashSet::new(),
             late: Vec::new(),
         }
@@ -129,6 +134,12 @@ impl Naming {
         (!symbols.is_empty()).then_some(Event::Define(Definition::Names { frame: frame.id, symbols }))
     }
 
+    /// Leaves the names to later sessions and returns the symbolizer's notes.
+    fn finish(self) -> Vec<Note> {
+        self.symbolizer.store();
+        self.symbolizer.notes()
+    }
+
     fn source(&self, module: ModuleId) -> Option<ModuleSource> {
         let file = self.modules.get(module)?;
         Some(match file.def.kind {
@@ -141,10 +152,18 @@ impl Naming {
 }
 
 /// Reads debug files and perf maps from the host's file system.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HostFiles {
     /// Whether downloads are allowed.
-    pub(super) fetch: bool,
+    fetch: bool,
+    names: NameStore,
+}
+
+impl HostFiles {
+    /// With the names that the user's earlier sessions found.
+    pub(super) fn of_user(fetch: bool) -> HostFiles {
+        HostFiles { fetch, names: NameStore::of_user() }
+    }
 }
 
 impl Files for HostFiles {
@@ -156,6 +175,18 @@ impl Files for HostFiles {
     fn text(&self, path: &Path) -> Result<String> {
         let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn head(&self, path: &Path) -> Option<Vec<u8>> {
+        sys::files::read_from(&File::open(path).ok()?, 0, HEAD).ok()
+    }
+
+    fn stored(&self, name: &str) -> Option<Bytes> {
+        self.names.get(name)
+    }
+
+    fn store(&self, name: &str, bytes: &[u8]) {
+        self.names.put(name, bytes);
     }
 
     fn fetch(&self, id: &BuildId) -> Option<Bytes> {

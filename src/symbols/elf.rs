@@ -75,6 +75,13 @@ impl Image {
         self.debug_file = Some(file);
     }
 
+    /// The files that names are read from.
+    pub(super) fn sources(&self) -> Vec<&Bytes> {
+        let attached = self.debug_file.as_ref();
+        let separate = attached.map(|file| &file.bytes).into_iter();
+        [&self.bytes].into_iter().chain(separate).chain(attached.and_then(|file| file.supplement.as_ref())).collect()
+    }
+
     /// The names at a file offset, innermost first.
     pub(super) fn names(&self, offset: u64) -> Vec<Symbol> {
         let Some(address) = self.address_of(offset) else { return Vec::new() };

@@ -54,6 +54,19 @@ pub trait Files {
     /// Any error of the file system.
     fn text(&self, path: &Path) -> Result<String>;
 
+    /// The first bytes of a file of the running kernel in /proc, for what is stored about it.
+    fn head(&self, _path: &Path) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// What an earlier session stored under this name; `None` if there is nothing. It may be damaged.
+    fn stored(&self, _name: &str) -> Option<Bytes> {
+        None
+    }
+
+    /// Stores bytes for later sessions, where that is possible.
+    fn store(&self, _name: &str, _bytes: &[u8]) {}
+
     /// Downloads the debug file of a build; `None` if there is none or if downloads are disabled.
     fn fetch(&self, id: &BuildId) -> Option<Bytes>;
 

@@ -8,7 +8,10 @@ mod fde;
 mod files;
 mod jit;
 mod jitdump;
+mod kallsyms;
 mod kernel;
+mod kernel_code;
+mod known;
 mod locate;
 mod symbolizer;
 

@@ -4,14 +4,34 @@ use super::elf::Image;
 use super::files::{Files, ModuleSource, Options};
 use super::jit::JitCode;
 use super::kernel::Kernel;
+use super::known::KnownNames;
 use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
+/// An image, and what earlier sessions found in it.
+struct KnownImage {
+    image: Image,
+    known: Option<RefCell<KnownNames>>,
+}
+
+impl KnownImage {
+    fn names(&self, offset: u64) -> Vec<Symbol> {
+        let Some(known) = &self.known else { return self.image.names(offset) };
+        if let Some(names) = known.borrow().get(offset) {
+            return names;
+        }
+        let names = self.image.names(offset);
+        known.borrow_mut().add(offset, &names);
+        names
+    }
+}
+
 enum Module {
-    Image(Rc<Image>),
+    Image(Rc<KnownImage>),
     Kernel,
     Jit(JitCode),
 }
@@ -21,7 +41,7 @@ pub struct Symbolizer {
     options: Options,
     files: Box<dyn Files + Send>,
     modules: FxHashMap<ModuleId, Module>,
-    images: FxHashMap<BuildId, Rc<Image>>,
+    images: FxHashMap<BuildId, Rc<KnownImage>>,
     kernel: Option<Kernel>,
     without_debug: Vec<String>,
     /// Process and address of JIT code that had no name at the last lookup.
@@ -56,7 +76,7 @@ impl Symbolizer {
             ModuleSource::Kernel => Module::Kernel,
             ModuleSource::Jit { pid, root } => Module::Jit(JitCode::new(pid, root)),
             ModuleSource::Vdso { bytes } => match Image::parse(&bytes, "[vdso]") {
-                Ok(image) => Module::Image(Rc::new(image)),
+                Ok(image) => Module::Image(Rc::new(KnownImage { image, known: None })),
                 Err(_) => return,
             },
             ModuleSource::File { bytes, path, root } => match self.file(&bytes, &path, &root) {
@@ -83,7 +103,7 @@ impl Symbolizer {
             }
             Module::Kernel => {
                 let kernel = self.kernel.get_or_insert_with(|| Kernel::open(self.files.as_ref(), Path::new("/proc")));
-                kernel.name(address).into_iter().collect()
+                kernel.name(self.files.as_ref(), address).into_iter().collect()
             }
         }
     }
@@ -92,6 +112,13 @@ impl Symbolizer {
     #[must_use]
     pub fn may_learn(&self, module: ModuleId) -> bool {
         matches!(self.modules.get(&module), Some(Module::Jit(_)))
+    }
+
+    /// Stores the names found in files for later sessions.
+    pub fn store(&self) {
+        for known in self.images.values().filter_map(|image| image.known.as_ref()) {
+            known.borrow().store(self.files.as_ref());
+        }
     }
 
     /// Notes for the user: hidden kernel symbols, missing debug information.
@@ -122,8 +149,9 @@ impl Symbolizer {
     }
 
     /// Reads a build that several processes map only once.
-    fn file(&mut self, bytes: &Bytes, path: &str, root: &Path) -> Option<Rc<Image>> {
-        let mut image = Image::parse(bytes, path.rsplit('/').next().unwrap_or(path)).ok()?;
+    fn file(&mut self, bytes: &Bytes, path: &str, root: &Path) -> Option<Rc<KnownImage>> {
+        let label = path.rsplit('/').next().unwrap_or(path);
+        let mut image = Image::parse(bytes, label).ok()?;
         let known = image.build_id().and_then(|id| self.images.get(id));
         if let Some(known) = known {
             return Some(known.clone());
@@ -134,10 +162,10 @@ impl Symbolizer {
             None if image.has_debug() => {}
             None => self.without_debug.push(path.to_string()),
         }
-        let image = Rc::new(image);
-        if let Some(id) = image.build_id() {
-            self.images.insert(id.clone(), image.clone());
-        }
+        let Some(id) = image.build_id().cloned() else { return Some(Rc::new(KnownImage { image, known: None })) };
+        let known = KnownNames::open(self.files.as_ref(), &id, label, &image.sources());
+        let image = Rc::new(KnownImage { image, known: Some(RefCell::new(known)) });
+        self.images.insert(id, image.clone());
         Some(image)
     }
 }

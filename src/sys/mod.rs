@@ -16,6 +16,7 @@ pub(crate) mod limits;
 pub(crate) mod memory_walks;
 pub(crate) mod perf;
 pub(crate) mod perf_probe;
+pub(crate) mod private_dir;
 pub(crate) mod process_memory;
 pub(crate) mod procfs;
 pub(crate) mod resctrl;

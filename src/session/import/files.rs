@@ -107,6 +107,14 @@ impl Files for Recorded {
         })
     }
 
+    fn stored(&self, name: &str) -> Option<Bytes> {
+        self.host.stored(name)
+    }
+
+    fn store(&self, name: &str, bytes: &[u8]) {
+        self.host.store(name, bytes);
+    }
+
     fn fetch(&self, id: &BuildId) -> Option<Bytes> {
         self.host.fetch(id)
     }

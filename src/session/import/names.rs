@@ -49,6 +49,7 @@ impl<'a> Names<'a> {
 
     /// Notes about the names, for the reader.
     pub(super) fn notes(mut self) -> Vec<Note> {
+        self.symbolizer.store();
         self.notes.extend(self.symbolizer.notes());
         self.notes
     }
@@ -124,7 +125,7 @@ mod tests {
         let frames: Vec<_> = addresses
             .map(|(address, id)| FrameDef { id: FrameId(id), module: objects.in_kernel(address), address })
             .collect();
-        let host = HostFiles { fetch: false };
+        let host = HostFiles::default();
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: FxHashMap::default() };
         let mut names = vec![None; frames.len()];
         let done = Names::new(&objects, files, &kernel).name(&frames, |definition| {

@@ -258,7 +258,7 @@ impl<'a, O: Output> Import<'a, O> {
     fn finish(mut self, source: &Source, kernel: KernelNames, mut notes: Vec<Note>) -> Result<O::Product> {
         let Import { objects, stacks, mut meta, mut output, local, now, base, .. } = self;
         let frames = stacks.into_frames();
-        let host = HostFiles { fetch: false };
+        let host = HostFiles::of_user(false);
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: std::mem::take(&mut self.dumps) };
         let mut names = Names::new(&objects, files, &kernel);
         names.name(&frames, |definition| {

@@ -2,7 +2,7 @@
 
 use crate::collect::sampler::{KERNEL, ModuleFile, ModuleFiles, NAMED_BELOW};
 use crate::model::{Bytes, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, Note};
-use crate::session::naming::Namer;
+use crate::session::naming::{HostFiles, Namer};
 use crate::symbols::Options;
 use crate::sys::files::own_vdso;
 use object::{Object, ObjectSymbol};
@@ -31,7 +31,7 @@ fn frame(id: u32, module: Option<u32>, address: u64) -> Event {
 
 /// Everything that is found for these frames.
 fn named(modules: Arc<ModuleFiles>, frames: &[Event]) -> (Vec<(u32, String)>, Vec<Note>) {
-    let namer = Namer::start(modules, Options::default(), false);
+    let namer = Namer::start(modules, Options::default(), HostFiles::default());
     namer.ask(frames);
     let (events, notes) = namer.finish();
     (names(&events), notes)
@@ -71,7 +71,7 @@ fn every_frame_of_many_batches_is_answered_once() {
     let Some((image, address, _)) = vdso_function() else { return };
     let modules = modules(module(1, ModuleKind::Vdso, Some(image), Path::new("/")));
     let frames: Vec<_> = (0..1000).map(|id| frame(id, Some(1), address)).collect();
-    let namer = Namer::start(modules, Options::default(), false);
+    let namer = Namer::start(modules, Options::default(), HostFiles::default());
     let mut found = Vec::new();
     for batch in frames.chunks(300) {
         namer.ask(batch);
@@ -94,7 +94,7 @@ fn names_that_the_sampler_gave_are_not_asked_for() {
 fn a_runtime_may_write_its_names_after_its_code_was_seen() {
     let root = tempfile::tempdir().unwrap();
     let modules = modules(module(1, ModuleKind::Jit, None, root.path()));
-    let namer = Namer::start(modules, Options::default(), false);
+    let namer = Namer::start(modules, Options::default(), HostFiles::default());
     namer.ask(&[frame(0, Some(1), 0x1008), frame(1, Some(1), 0x9999)]);
     std::fs::create_dir(root.path().join("tmp")).unwrap();
     std::fs::write(root.path().join(format!("tmp/perf-{NOBODY}.map")), "1000 10 render\n").unwrap();
@@ -120,7 +120,7 @@ fn a_thread_that_panics_leaves_a_note_and_the_names_before_it() {
     let files = ModuleFiles::default();
     files.add(module(0, ModuleKind::Jit, None, root.path()));
     files.add(module(1, ModuleKind::File, Some(Arc::new(Broken)), Path::new("/")));
-    let namer = Namer::start(Arc::new(files), Options::default(), false);
+    let namer = Namer::start(Arc::new(files), Options::default(), HostFiles::default());
     namer.ask(&[frame(0, Some(0), 0x20_0008)]);
     namer.ask(&[frame(1, Some(1), 7)]);
     namer.ask(&[frame(2, Some(0), 0x20_0009)]);
