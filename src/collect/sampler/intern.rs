@@ -1,13 +1,18 @@
 //! Assigns numbers to frames and stacks, so that a sample is a few words whatever its depth. It allocates only for new
-//! ones, and only for up to [`MOST_STACKS`].
+//! ones, and only for up to [`MOST_STACKS`]. A live capture begins anew at [`NEWEST`], so that it may run without end.
 
 use super::event_queue::EventQueue;
 use super::modules::KERNEL;
+use crate::model::profile::Newest;
 use crate::model::{Definition, Event, FrameDef, FrameId, ModuleId, StackDef, StackId, Symbol};
 use rustc_hash::FxHashMap;
 
 /// Limit of distinct stacks, some 50 MB here; programs have thousands. Beyond it, stacks end where they become new.
 const MOST_STACKS: usize = 2 << 20;
+
+/// A live capture keeps this many in its tables, some 10 MB. Beyond it, all are defined again under new numbers as they
+/// come: no event refers to a stack or frame with as many newer ones, except for threads that have waited since then.
+pub const NEWEST: Newest = Newest { frames: 112 << 10, stacks: 448 << 10 };
 
 /// Kernel functions known only by name get addresses below this, where no kernel code lies.
 pub const NAMED_BELOW: u64 = 1 << 20;
@@ -28,8 +33,11 @@ impl Definitions for EventQueue {
 #[derive(Debug, Default)]
 pub struct Interner {
     frames: FxHashMap<FrameKey, FrameId>,
-    /// The stacks by number.
+    /// The stacks by number, from the first one since the tables began anew.
     stacks: Vec<Node>,
+    /// Frames and stacks defined before that.
+    frames_before: u32,
+    stacks_before: u32,
     /// The stacks that are not the first child of their parent.
     further: FxHashMap<(Option<StackId>, FrameId), StackId>,
     /// Kernel functions known only by name.
@@ -79,13 +87,28 @@ impl Interner {
         Some((frame, stack))
     }
 
+    /// Begins anew once there are more than `newest`; true if it did. Call it between two stacks.
+    pub fn renew_beyond(&mut self, newest: Newest) -> bool {
+        let full = self.frames.len() >= newest.frames || self.stacks.len() >= newest.stacks;
+        if full {
+            self.frames_before = self.frames_before.wrapping_add(self.frames.len() as u32);
+            self.stacks_before = self.stacks_before.wrapping_add(self.stacks.len() as u32);
+            self.frames.clear();
+            self.stacks.clear();
+            self.further.clear();
+        }
+        full
+    }
+
     /// The address that represents a kernel function known only by name.
     pub fn named(&mut self, function: &str, out: &mut impl Definitions) -> u64 {
-        if let Some(address) = self.named.get(function) {
-            return *address;
+        let known = self.named.get(function).copied();
+        let address = known.unwrap_or_else(|| (1 + self.named.len() as u64).min(NAMED_BELOW - 1));
+        if known.is_none() {
+            self.named.insert(function.to_string(), address);
+        } else if self.frames.contains_key(&FrameKey::new(Some(KERNEL), address)) {
+            return address;
         }
-        let address = (1 + self.named.len() as u64).min(NAMED_BELOW - 1);
-        self.named.insert(function.to_string(), address);
         let frame = self.frame(Some(KERNEL), address, out);
         let symbol = Symbol { function: function.to_string(), file: None, line: None, inlined: false };
         out.define(Definition::Names { frame, symbols: vec![symbol] });
@@ -93,7 +116,7 @@ impl Interner {
     }
 
     fn frame(&mut self, module: Option<ModuleId>, address: u64, out: &mut impl Definitions) -> FrameId {
-        let next = FrameId(self.frames.len() as u32);
+        let next = FrameId(self.frames_before.wrapping_add(self.frames.len() as u32));
         *self.frames.entry(FrameKey::new(module, address)).or_insert_with(|| {
             out.define(Definition::Frame(FrameDef { id: next, module, address }));
             next
@@ -111,14 +134,15 @@ impl Interner {
     }
 
     fn node(&self, stack: StackId) -> Option<&Node> {
-        self.stacks.get(stack.0 as usize)
+        self.stacks.get(stack.0.checked_sub(self.stacks_before)? as usize)
     }
 
     fn add(&mut self, parent: Option<StackId>, frame: FrameId, out: &mut impl Definitions) -> StackId {
-        let next = StackId(self.stacks.len() as u32);
+        let next = StackId(self.stacks_before.wrapping_add(self.stacks.len() as u32));
         self.stacks.push(Node { frame, first: None });
         // The first stack of all has no parent, so no child has number 0.
-        match parent.and_then(|parent| self.stacks.get_mut(parent.0 as usize)) {
+        let known = parent.and_then(|parent| parent.0.checked_sub(self.stacks_before));
+        match known.and_then(|parent| self.stacks.get_mut(parent as usize)) {
             Some(parent) if parent.first.is_none() => parent.first = std::num::NonZero::new(next.0),
             _ => drop(self.further.insert((parent, frame), next)),
         }
@@ -150,6 +174,37 @@ mod tests {
         for (at, def) in stacks.iter().enumerate() {
             assert!(def.id.0 as usize == at && def.parent.is_none_or(|parent| parent < def.id), "{def:?}");
         }
+    }
+
+    #[test]
+    fn a_stack_seen_again_after_the_tables_began_anew_is_defined_again_and_its_kernel_names_with_it() {
+        let (mut interner, mut out) = (Interner::default(), EventQueue::default());
+        let newest = Newest { frames: 3, stacks: 5 };
+        let mut walked = Vec::new();
+        for turn in 0..40_u64 {
+            interner.renew_beyond(newest);
+            let kernel = interner.named("do_wait", &mut out);
+            let first = interner.call(None, None, 70 + turn % 2, &mut out).map(|(_, stack)| stack);
+            walked.push((interner.call(first, Some(KERNEL), kernel, &mut out), 70 + turn % 2));
+        }
+        let mut builder = crate::model::profile::ProfileBuilder::new(crate::model::Meta::new(
+            (1, 0),
+            crate::model::Plan::new(
+                crate::model::Target::Cpus { cpus: vec![] },
+                crate::model::Rate::Frequency(1),
+                crate::model::CallGraph::Auto,
+            ),
+        ));
+        out.take().into_iter().for_each(|event| builder.apply(event));
+        let profile = builder.profile();
+        assert_eq!(builder.rejected(), 0, "numbers go on");
+        for (called, address) in walked {
+            let frames: Vec<_> = profile.walk(called.map(|(_, stack)| stack)).collect();
+            let addresses: Vec<_> = frames.iter().filter_map(|id| profile.frame(*id)).map(|def| def.address).collect();
+            assert_eq!(addresses, [1, address]);
+            assert_eq!(profile.names_at(frames[0])[0].function, "do_wait");
+        }
+        assert!(profile.stacks.len() > 40 && interner.stacks.len() <= newest.stacks + 2);
     }
 
     #[test]

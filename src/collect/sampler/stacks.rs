@@ -3,7 +3,7 @@
 
 use super::address_map::AddressMap;
 use super::event_queue::EventQueue;
-use super::intern::Interner;
+use super::intern::{Interner, NEWEST};
 use super::modules::KERNEL;
 use super::waiting::WaitSample;
 use crate::abi::perf::{LONGEST_CHAIN, Mode, split_chain};
@@ -69,6 +69,7 @@ impl Stacks {
 
     /// The stack of a sample from a process with these mappings.
     pub fn build(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
+        self.renew();
         split_chain(sample.chain, sample.mode, &mut self.kernel, &mut self.user);
         let end = match self.method {
             CallGraph::None => StackEnd::NotTaken,
@@ -91,6 +92,7 @@ impl Stacks {
 
     /// The stack of a blocked thread from a wait sample.
     pub fn waiting(&mut self, sample: &WaitSample, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
+        self.renew();
         self.kernel.clear();
         self.user.clear();
         for function in &sample.kernel {
@@ -102,6 +104,12 @@ impl Stacks {
         };
         let Interned { stack, unknown, cut, .. } = self.intern(space, out);
         BuiltStack { stack, end: if cut { StackEnd::Truncated } else { end }, unknown }
+    }
+
+    fn renew(&mut self) {
+        if self.interner.renew_beyond(NEWEST) {
+            self.starts.clear();
+        }
     }
 
     /// Unwinds without a frame pointer, which cannot be read from a thread that is not stopped. If the code keeps one,

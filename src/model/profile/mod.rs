@@ -4,10 +4,12 @@ mod builder;
 mod history;
 mod packed;
 mod samples;
+mod unused;
 
 pub use builder::ProfileBuilder;
 pub use packed::{Packed, Row};
 pub use samples::Samples;
+pub use unused::{Left, Newest};
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Meta, ModuleDef, ModuleId, NeighbourDef, NeighbourUse,

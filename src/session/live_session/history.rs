@@ -2,9 +2,11 @@
 //! It exceeds its limit by at most one window.
 
 use super::live_assessor::LiveAssessor;
+use super::numbers::Numbers;
 use crate::analysis::attribution::Assessment;
+use crate::collect::sampler::NEWEST;
 use crate::error::Result;
-use crate::model::profile::{Profile, ProfileBuilder};
+use crate::model::profile::{Newest, Profile, ProfileBuilder};
 use crate::model::{Event, Mark, Meta};
 use crate::session::flow::CaptureEnd;
 use crate::session::recorder::add_capture_end;
@@ -36,6 +38,8 @@ impl Default for Limit {
 #[derive(Debug)]
 pub struct History {
     builder: ProfileBuilder,
+    numbers: Numbers,
+    newest: Newest,
     limit: Limit,
     /// `None` after the capture has ended.
     clock: Option<Clock>,
@@ -49,13 +53,22 @@ pub struct History {
 
 impl History {
     pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock, assessor: Option<LiveAssessor>) -> History {
-        History { builder, limit, clock: Some(clock), since: Nanos(0), now: Nanos(0), assessor, lost: 0 }
+        let (clock, since, now, numbers) = (Some(clock), Nanos(0), Nanos(0), Numbers::default());
+        History { builder, numbers, newest: NEWEST, limit, clock, since, now, assessor, lost: 0 }
+    }
+
+    /// Keeps this many frames and stacks that nothing refers to.
+    #[cfg(test)]
+    pub(super) fn with_newest(mut self, newest: Newest) -> History {
+        self.newest = newest;
+        self
     }
 
     pub(super) fn replay(profile: Profile) -> History {
         let (limit, now) = (Limit::default(), profile.duration());
         let builder = ProfileBuilder::of(profile);
-        History { builder, limit, clock: None, since: Nanos(0), now, assessor: None, lost: 0 }
+        let numbers = Numbers::default();
+        History { builder, numbers, newest: NEWEST, limit, clock: None, since: Nanos(0), now, assessor: None, lost: 0 }
     }
 
     /// A snapshot for long operations while the session continues.
@@ -63,7 +76,8 @@ impl History {
     pub fn copy(&self) -> History {
         let builder = ProfileBuilder::of(self.profile().clone());
         let History { limit, since, now, lost, .. } = *self;
-        History { builder, limit, clock: None, since, now, assessor: None, lost }
+        let (numbers, newest) = (Numbers::default(), self.newest);
+        History { builder, numbers, newest, limit, clock: None, since, now, assessor: None, lost }
     }
 
     /// Moves the session's start on the wall clock, after the clock was set or the machine slept.
@@ -170,7 +184,9 @@ impl History {
                 self.lost += lost.count;
             }
             let is_end = matches!(event, Event::Tick(_));
-            self.builder.apply(event);
+            if let Some(event) = self.numbers.own(event) {
+                self.builder.apply(event);
+            }
             if let Some(assessor) = self.assessor.as_mut().filter(|_| is_end) {
                 assessor.judge(self.builder.profile());
             }
@@ -210,7 +226,11 @@ impl History {
         let wanted = self.since + Nanos((self.now - self.since).0 / 4);
         let ends = ticks.iter().map(|tick| tick.at).filter(|at| *at > self.since && *at < self.now);
         let Some(cut) = ends.clone().find(|at| *at >= wanted).or_else(|| ends.max()) else { return false };
-        self.builder.profile_mut().forget_before(cut);
+        let profile = self.builder.profile_mut();
+        profile.forget_before(cut);
+        if let Some(left) = profile.drop_unused(self.newest) {
+            self.numbers.renumber(&left);
+        }
         self.since = cut;
         true
     }

@@ -1,11 +1,13 @@
 //! Keeps a session in bounded memory while users explore it. One thread owns the profile, adds events, and runs jobs on
 //! the profile in between. A slow job delays only later jobs.
 //!
-//! The bound is [`Limit::bytes`] for events and definitions, of which the oldest quarter is dropped at the limit, plus
-//! the sampler's table of stacks, which is bounded by their number. Loaded symbols come on top, once per module.
+//! The bound is [`Limit::bytes`] for events and definitions, of which the oldest quarter is dropped at the limit. Frames
+//! and stacks that nothing refers to any more go with it, except the newest [`NEWEST`](crate::collect::sampler::NEWEST),
+//! which the sampler may still refer to. Loaded symbols come on top, once per module.
 
 mod history;
 mod live_assessor;
+mod numbers;
 mod worker;
 
 pub use history::{History, Limit};
@@ -129,5 +131,7 @@ impl LiveSession {
     }
 }
 
+#[cfg(test)]
+mod soak;
 #[cfg(test)]
 mod tests;
