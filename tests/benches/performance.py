@@ -8,7 +8,7 @@ tables of other rows there. What is missing is skipped and said; a row that fail
 need sysbench, perf, redis, samply and inferno (cargo install samply inferno --root FOLDER, then --peers FOLDER). Rows marked
 with * are measured only if they are named.
 """
-import argparse, os, pathlib, platform, random, re, shutil, statistics, subprocess, sys, tempfile, textwrap, time, traceback
+import argparse, os, pathlib, platform, random, re, shutil, signal, subprocess, sys, tempfile, textwrap, time, traceback
 
 import inputs
 from measuring import Missing, spread
@@ -144,6 +144,8 @@ def parsed():
 
 def main():
     options = parsed()
+    # What was changed or started is put back and ended then too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if options.peers: os.environ["PATH"] += os.pathsep + os.path.abspath(os.path.join(options.peers, "bin"))
     folder = options.keep or tempfile.mkdtemp(prefix="ironlaw-bench-")
     os.makedirs(folder, exist_ok=True)
