@@ -186,14 +186,17 @@ impl Passing<'_> {
 }
 
 impl Visit for Passing<'_> {
+    #[inline]
     fn enter(&mut self, calls: &[Call]) {
         self.open += self.wanted(calls);
     }
 
+    #[inline]
     fn end(&mut self, stack: usize) {
         self.stacks[stack] = self.open > 0;
     }
 
+    #[inline]
     fn leave(&mut self, calls: &[Call]) {
         self.open -= self.wanted(calls);
     }

@@ -66,24 +66,26 @@ pub struct Names {
     calls: Vec<Call>,
     /// Where the calls of each frame begin, and where the last ones end.
     starts: Vec<u32>,
+    /// Texts of offsets, by cell, made when one is first asked for.
+    offsets: OnceLock<Vec<OnceLock<Box<str>>>>,
 }
 
 /// A cell, without its text: most unnamed addresses of a profile are never shown.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct LabelDef {
     /// A function of this kind with this name.
     function: u32,
     text: LabelText,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum LabelText {
     /// The function's name.
     Name { inlined: bool },
     /// The file name of the function's module.
     Module,
     /// An offset into the function's module.
-    Offset { address: u64, text: OnceLock<Box<str>> },
+    Offset { address: u64 },
 }
 
 /// The function that stands for all unnamed addresses of a module.
@@ -105,6 +107,7 @@ impl Names {
     }
 
     /// The calls at a frame, innermost first.
+    #[inline]
     #[must_use]
     pub fn at(&self, frame: FrameId) -> &[Call] {
         let at = frame.0 as usize;
@@ -117,13 +120,14 @@ impl Names {
     /// The text of a cell.
     #[must_use]
     pub fn text(&self, label: u32) -> &str {
-        let label = &self.labels[label as usize];
-        let function = &self.functions[label.function as usize];
-        match &label.text {
+        let LabelDef { function, text } = self.labels[label as usize];
+        let function = &self.functions[function as usize];
+        match text {
             LabelText::Name { .. } => &function.name,
             LabelText::Module => short(&function.module),
-            LabelText::Offset { address, text } => {
-                text.get_or_init(|| format!("{}+{address:#x}", short(&function.module)).into())
+            LabelText::Offset { address } => {
+                let texts = self.offsets.get_or_init(|| vec![OnceLock::new(); self.labels.len()]);
+                texts[label as usize].get_or_init(|| format!("{}+{address:#x}", short(&function.module)).into())
             }
         }
     }
@@ -199,6 +203,7 @@ struct Builder<'p> {
     /// Functions by name, path of the module, and kind.
     functions: FxHashMap<(u32, u32, CodeKind), u32>,
     modules: Vec<Module<'p>>,
+    outside: Module<'p>,
 }
 
 /// What the names of a module's frames have in common.
@@ -208,17 +213,21 @@ struct Module<'p> {
     path: &'p str,
     path_text: u32,
     file_text: u32,
+    /// Its function for all unnamed addresses, once there is one.
+    nameless: Option<u32>,
 }
 
 impl<'p> Builder<'p> {
     fn of(profile: &'p Profile) -> Builder<'p> {
+        let empty = Module { kind: CodeKind::User, path: "", path_text: 0, file_text: 0, nameless: None };
         let mut builder = Builder {
             names: Names::default(),
-            texts: FxHashMap::default(),
+            texts: FxHashMap::from_iter([("", 0)]),
             labels: FxHashMap::default(),
             offsets: FxHashMap::default(),
             functions: FxHashMap::default(),
             modules: Vec::with_capacity(profile.modules.len()),
+            outside: empty,
         };
         builder.names.starts.reserve_exact(profile.frames.len() + 1);
         builder.names.calls.reserve(profile.frames.len());
@@ -230,25 +239,24 @@ impl<'p> Builder<'p> {
                 ModuleKind::Jit => CodeKind::Jit,
             };
             let (path_text, file_text) = (builder.text(&module.path), builder.text(short(&module.path)));
-            builder.modules.push(Module { kind, path: &module.path, path_text, file_text });
+            builder.modules.push(Module { kind, path: &module.path, path_text, file_text, nameless: None });
         }
         builder
     }
 
     fn add(&mut self, profile: &'p Profile, frame: &FrameDef) {
-        let module = frame.module.and_then(|id| self.modules.get(id.0 as usize)).copied();
+        let module = frame.module.map(|id| id.0 as usize).filter(|id| *id < self.modules.len());
         let symbols = profile.names_at(frame.id);
         if symbols.is_empty() {
             self.nameless(frame, module);
         }
         for symbol in symbols {
-            self.named(symbol, module);
+            self.named(symbol, module.map_or(self.outside, |id| self.modules[id]));
         }
         self.names.starts.push(self.names.calls.len() as u32);
     }
 
-    fn named(&mut self, symbol: &'p Symbol, module: Option<Module<'p>>) {
-        let module = module.unwrap_or_else(|| self.outside());
+    fn named(&mut self, symbol: &'p Symbol, module: Module<'p>) {
         let name = self.text(&symbol.function);
         let function = self.function(name, &symbol.function, module);
         let inlined = symbol.inlined;
@@ -257,8 +265,7 @@ impl<'p> Builder<'p> {
             // The text of an unnamed address, e.g. in an imported recording.
             Some((file, address)) => {
                 let file = self.text(file);
-                let text = LabelText::Name { inlined };
-                *self.offsets.entry((file, address)).or_insert_with(|| push(&mut self.names.labels, function, text))
+                self.offset(file, address, function, LabelText::Name { inlined })
             }
             None => self.label(name, module.kind, inlined, function, LabelText::Name { inlined }),
         };
@@ -267,35 +274,31 @@ impl<'p> Builder<'p> {
     }
 
     /// An offset into a file can be resolved later; an address in the kernel or in JIT code cannot.
-    fn nameless(&mut self, frame: &FrameDef, module: Option<Module<'p>>) {
-        let Some(module) = module else {
-            let (outside, name) = (self.outside(), self.text(OUTSIDE));
-            let function = self.function(name, OUTSIDE, outside);
-            let label = self.label(name, CodeKind::User, false, function, LabelText::Name { inlined: false });
-            return self.push_nameless(Call { label, function, faceless: true });
+    fn nameless(&mut self, frame: &FrameDef, id: Option<usize>) {
+        let module = id.map_or(self.outside, |id| self.modules[id]);
+        let function = module.nameless.unwrap_or_else(|| self.nameless_function(id));
+        let (label, faceless) = match (id, module.kind) {
+            (None, kind) => {
+                let text = self.text(OUTSIDE);
+                (self.label(text, kind, false, function, LabelText::Name { inlined: false }), true)
+            }
+            (Some(_), CodeKind::User) => {
+                let text = LabelText::Offset { address: frame.address };
+                (self.offset(module.file_text, frame.address, function, text), false)
+            }
+            (Some(_), kind) => (self.label(module.file_text, kind, false, function, LabelText::Module), true),
         };
-        let name = self.text(UNRESOLVED);
-        let function = self.function(name, UNRESOLVED, module);
-        let faceless = module.kind != CodeKind::User;
-        let label = if faceless {
-            self.label(module.file_text, module.kind, false, function, LabelText::Module)
-        } else {
-            let (key, labels) = ((module.file_text, frame.address), &mut self.names.labels);
-            let text = LabelText::Offset { address: frame.address, text: OnceLock::new() };
-            *self.offsets.entry(key).or_insert_with(|| push(labels, function, text))
-        };
-        self.push_nameless(Call { label, function, faceless });
+        self.names.inlined[function as usize] = false;
+        self.names.calls.push(Call { label, function, faceless });
     }
 
-    fn push_nameless(&mut self, call: Call) {
-        self.names.inlined[call.function as usize] = false;
-        self.names.calls.push(call);
-    }
-
-    /// The module of an address outside every mapping.
-    fn outside(&mut self) -> Module<'p> {
-        let empty = self.text("");
-        Module { kind: CodeKind::User, path: "", path_text: empty, file_text: empty }
+    /// The function that stands for all unnamed addresses of a module, or for those outside of all.
+    fn nameless_function(&mut self, id: Option<usize>) -> u32 {
+        let name = if id.is_some() { UNRESOLVED } else { OUTSIDE };
+        let (text, module) = (self.text(name), id.map_or(self.outside, |id| self.modules[id]));
+        let function = self.function(text, name, module);
+        id.map_or(&mut self.outside, |id| &mut self.modules[id]).nameless = Some(function);
+        function
     }
 
     fn text(&mut self, text: &'p str) -> u32 {
@@ -306,6 +309,11 @@ impl<'p> Builder<'p> {
     fn label(&mut self, text: u32, kind: CodeKind, inlined: bool, function: u32, def: LabelText) -> u32 {
         let labels = &mut self.names.labels;
         *self.labels.entry((text, kind, inlined)).or_insert_with(|| push(labels, function, def))
+    }
+
+    fn offset(&mut self, file: u32, address: u64, function: u32, def: LabelText) -> u32 {
+        let labels = &mut self.names.labels;
+        *self.offsets.entry((file, address)).or_insert_with(|| push(labels, function, def))
     }
 
     fn function(&mut self, name_text: u32, name: &str, module: Module<'p>) -> u32 {

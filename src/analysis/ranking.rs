@@ -73,6 +73,19 @@ pub struct Ranking {
 }
 
 impl Ranking {
+    /// The same rows in another order.
+    #[must_use]
+    pub fn sorted(mut self, by: SortBy) -> Ranking {
+        let key = |row: &Rank| match by {
+            SortBy::SelfWeight => (row.self_weight, row.total_weight),
+            SortBy::TotalWeight => (row.total_weight, row.self_weight),
+            SortBy::Samples => (row.self_samples, row.total_samples),
+            SortBy::Name => (0, 0),
+        };
+        self.rows.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| (&a.name, &a.module).cmp(&(&b.name, &b.module))));
+        self
+    }
+
     /// The share of the whole, 0 to 1; 0 for an empty selection.
     #[must_use]
     pub fn share(&self, weight: u64) -> f64 {
@@ -104,37 +117,24 @@ pub fn rank(
     by: GroupBy,
     sort: SortBy,
 ) -> Ranking {
-    let mut rows = match by {
-        GroupBy::Function | GroupBy::Module => by_code(profile, names, counts, by),
-        GroupBy::Thread | GroupBy::Process => by_task(tasks, counts, by),
+    let ranking = match by {
+        GroupBy::Function | GroupBy::Module => {
+            let tree = StackTree::of(profile, names, counts);
+            let mut rows = CodeRows::of(names, counts, &tree, by);
+            tree.visit(&mut rows);
+            rows.finish()
+        }
+        GroupBy::Thread | GroupBy::Process => {
+            Ranking { rows: by_task(tasks, counts, by), weight: counts.weight, samples: counts.samples }
+        }
     };
-    rows.sort_by(|a, b| {
-        let key = |row: &Rank| match sort {
-            SortBy::SelfWeight => (row.self_weight, row.total_weight),
-            SortBy::TotalWeight => (row.total_weight, row.self_weight),
-            SortBy::Samples => (row.self_samples, row.total_samples),
-            SortBy::Name => (0, 0),
-        };
-        key(b).cmp(&key(a)).then_with(|| (&a.name, &a.module).cmp(&(&b.name, &b.module)))
-    });
-    Ranking { rows, weight: counts.weight, samples: counts.samples }
-}
-
-fn by_code(profile: &Profile, names: &Names, counts: &StackCounts, by: GroupBy) -> Vec<Rank> {
-    let tree = StackTree::of(profile, names, counts);
-    let mut own = vec![Weight::default(); tree.stacks.len()];
-    let mut nowhere = Weight::default();
-    for (row, stack) in counts.rows.iter().zip(&tree.stack_of) {
-        *stack.map_or(&mut nowhere, |at| &mut own[at as usize]) += Weight { weight: row.weight, samples: row.samples };
-    }
-    let mut rows = Rows::of(names, own, by);
-    tree.visit(&mut rows);
-    rows.finish(nowhere)
+    ranking.sorted(sort)
 }
 
 /// The sums of the rows while a tree is visited: a function counts once on a path, at its outermost call.
-struct Rows<'a> {
+pub(super) struct CodeRows<'a> {
     names: &'a Names,
+    counts: &'a StackCounts,
     by: GroupBy,
     /// The row of each function.
     row_of: Vec<u32>,
@@ -143,13 +143,20 @@ struct Rows<'a> {
     sums: Vec<Sum>,
     /// How often each row is on the path.
     on_path: Vec<u32>,
+    /// The cost of each stack, and that of samples without any address.
     own: Vec<Weight>,
+    nowhere: Weight,
     /// For each frame on the path, the row of the innermost call so far and the cost below it.
     open: Vec<(u32, Weight)>,
 }
 
-impl<'a> Rows<'a> {
-    fn of(names: &'a Names, own: Vec<Weight>, by: GroupBy) -> Rows<'a> {
+impl<'a> CodeRows<'a> {
+    pub fn of(names: &'a Names, counts: &'a StackCounts, tree: &StackTree<'_>, by: GroupBy) -> CodeRows<'a> {
+        let (mut own, mut nowhere) = (vec![Weight::default(); tree.stacks.len()], Weight::default());
+        for (row, stack) in counts.rows.iter().zip(&tree.stack_of) {
+            let sum = stack.map_or(&mut nowhere, |at| &mut own[at as usize]);
+            *sum += Weight { weight: row.weight, samples: row.samples };
+        }
         let mut modules: FxHashMap<&str, u32> = FxHashMap::default();
         let (mut row_of, mut function_of) = (Vec::with_capacity(names.functions.len()), Vec::new());
         for (function, at) in names.functions.iter().zip(0..) {
@@ -164,11 +171,12 @@ impl<'a> Rows<'a> {
             row_of.push(row);
         }
         let (sums, on_path) = (vec![Sum::default(); function_of.len()], vec![0; function_of.len()]);
-        Rows { names, by, row_of, function_of, sums, on_path, own, open: Vec::new() }
+        CodeRows { names, counts, by, row_of, function_of, sums, on_path, own, nowhere, open: Vec::new() }
     }
 
-    fn finish(self, mut nowhere: Weight) -> Vec<Rank> {
-        let mut ranks: Vec<Rank> = Vec::new();
+    /// The rows after a visit, in no particular order.
+    pub fn finish(self) -> Ranking {
+        let (mut ranks, mut nowhere): (Vec<Rank>, Weight) = (Vec::new(), self.nowhere);
         for (function, mut sum) in self.function_of.iter().zip(self.sums.iter().copied()) {
             let function = *function as usize;
             let def = &self.names.functions[function];
@@ -190,11 +198,12 @@ impl<'a> Rows<'a> {
             sum.add(nowhere);
             ranks.push(sum.rank(UNKNOWN, "", CodeKind::User, false, None));
         }
-        ranks
+        Ranking { rows: ranks, weight: self.counts.weight, samples: self.counts.samples }
     }
 }
 
-impl Visit for Rows<'_> {
+impl Visit for CodeRows<'_> {
+    #[inline]
     fn enter(&mut self, calls: &[Call]) {
         let outer = self.open.last().map_or(0, |(row, _)| *row);
         calls.iter().for_each(|call| self.on_path[self.row_of[call.function as usize] as usize] += 1);
@@ -202,6 +211,7 @@ impl Visit for Rows<'_> {
         self.open.push((row, Weight::default()));
     }
 
+    #[inline]
     fn end(&mut self, stack: usize) {
         let own = self.own[stack];
         if let Some((row, below)) = self.open.last_mut() {
@@ -212,6 +222,7 @@ impl Visit for Rows<'_> {
         }
     }
 
+    #[inline]
     fn leave(&mut self, calls: &[Call]) {
         let Some((_, below)) = self.open.pop() else { return };
         for call in calls {

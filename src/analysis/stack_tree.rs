@@ -37,6 +37,27 @@ pub(super) trait Visit {
     fn leave(&mut self, calls: &[Call]);
 }
 
+/// Both are computed in one visit.
+impl<A: Visit, B: Visit> Visit for (A, B) {
+    #[inline]
+    fn enter(&mut self, calls: &[Call]) {
+        self.0.enter(calls);
+        self.1.enter(calls);
+    }
+
+    #[inline]
+    fn end(&mut self, stack: usize) {
+        self.0.end(stack);
+        self.1.end(stack);
+    }
+
+    #[inline]
+    fn leave(&mut self, calls: &[Call]) {
+        self.0.leave(calls);
+        self.1.leave(calls);
+    }
+}
+
 struct Open<'a> {
     id: u32,
     calls: &'a [Call],
@@ -111,6 +132,7 @@ impl<'a> StackTree<'a> {
     }
 
     /// The calls of a stack's innermost frame; a run of faceless frames counts as one.
+    #[inline]
     fn calls(&self, id: u32, outer: Option<Call>) -> &'a [Call] {
         match self.names.at(self.profile.stacks[id as usize].frame) {
             [call] if call.faceless && outer == Some(*call) => &[],

@@ -29,12 +29,12 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
             .hint("Name one of the recordings in it; `ironlaw report` shows the sweep."));
     }
     let profile = load(&source, &args.selection)?;
-    let mut selection = selection(&args.selection, &profile)?;
+    let mut selection = selection(&args.selection, profile)?;
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
     // Check the selection first: an invalid one must not create a file.
-    let content = Content::of(&profile, selection, format, args.selection.event.is_some())?;
+    let content = Content::of(profile, selection, format, args.selection.event.is_some())?;
     let compress = file.is_some_and(|path| path.extension().is_some_and(|end| end == "gz")) && !format.compressed;
     out::stream(file, |sink| {
         let mut sink = BufWriter::with_capacity(1 << 16, sink);

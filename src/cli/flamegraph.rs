@@ -15,11 +15,11 @@ pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     let source = recording(&args.selection)?;
     let (format, destination) = plan::flame_output(args, &source)?;
     let profile = load(&source, &args.selection)?;
-    let mut selection = selection(&args.selection, &profile)?;
+    let mut selection = selection(&args.selection, profile)?;
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
-    let flame = FlameGraph::build(&profile, &FlameOptions { selection, title: args.title.clone() })?;
+    let flame = FlameGraph::build(profile, &FlameOptions { selection, title: args.title.clone() })?;
     let bytes = match format {
         FlameFormat::Folded => folded::render(&flame, false),
         FlameFormat::Svg => {

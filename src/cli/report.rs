@@ -24,7 +24,7 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     }
     let profile = load(&path, &args.selection)?;
     let options = ReportOptions {
-        selection: selection(&args.selection, &profile)?,
+        selection: selection(&args.selection, profile)?,
         by: match args.by {
             ByArg::Function => GroupBy::Function,
             ByArg::Module => GroupBy::Module,
@@ -41,9 +41,9 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         // Programs need all rows, and so do users who request them.
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
-    let mut report = Report::build(&profile, &options)?;
+    let mut report = Report::build(profile, &options)?;
     if let Some(baseline) = baseline(args, &path)? {
-        report.compare_with_baseline(&profile, &baseline);
+        report.compare_with_baseline(profile, &baseline);
     }
     let bytes = match args.format {
         ReportFormat::Text => text::report(&report, out::style(global, args.output.is_some())),
@@ -100,13 +100,14 @@ pub(super) fn newest() -> Result<PathBuf> {
     }))
 }
 
-/// Loads the recording, with or without inlined calls.
-pub(super) fn load(path: &Path, args: &SelectionArgs) -> Result<Profile> {
+/// Loads the recording, with or without inlined calls. It stays until the process ends: freeing a large profile piece by
+/// piece only costs time.
+pub(super) fn load(path: &Path, args: &SelectionArgs) -> Result<&'static Profile> {
     let mut profile = session::open(path)?;
     if args.no_inline {
         profile.drop_inlined();
     }
-    Ok(profile)
+    Ok(Box::leak(Box::new(profile)))
 }
 
 /// The part of a recording that the flags select.

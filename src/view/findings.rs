@@ -83,8 +83,13 @@ impl FindingsView {
     /// The verdicts on a view context.
     #[must_use]
     pub fn of(context: &ViewContext<'_>) -> FindingsView {
+        FindingsView::of_context(&FindingsView::context(context))
+    }
+
+    /// The rule context of a view context.
+    pub(super) fn context<'a>(context: &'a ViewContext<'_>) -> RuleContext<'a> {
         let ViewContext { profile, names, tasks, counters, window, .. } = context;
-        FindingsView::of_context(&RuleContext::of(profile, names, tasks, counters, context.counts(), *window))
+        RuleContext::of(profile, names, tasks, counters, context.counts(), *window)
     }
 
     /// The verdicts on a rule context.

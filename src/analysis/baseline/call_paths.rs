@@ -1,9 +1,8 @@
 //! Merges current call paths and a baseline's into one tree, by name: a baseline stores nothing else of a function.
 
 use crate::analysis::names::CodeKind;
-use crate::analysis::observe::{Observation, observations};
 use crate::analysis::sweep::{FunctionId, PathCost, Sums};
-use crate::analysis::{CallTree, Names, Selection, SideCosts, Tasks, ThreadSet};
+use crate::analysis::{CallTree, Names, Selection, SideCosts, StackCounts, Tasks, ThreadSet};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, Unit};
 use rustc_hash::FxHashMap;
@@ -22,15 +21,11 @@ pub(super) struct CurrentPaths {
 impl CurrentPaths {
     pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection) -> Option<CurrentPaths> {
         let who = selection.who(tasks);
-        let (mut sums, mut weight, mut samples) = (Sums::default(), 0.0, 0);
-        let mut add = |observation: &Observation| {
-            weight += observation.weight as f64;
-            samples += 1;
-            if who.has(observation.tid) {
-                sums.add(observation);
-            }
-        };
-        observations(profile, selection, &ThreadSet::All).for_each(|observation| add(&observation));
+        let everybody = Selection { time: selection.time, axis: selection.axis, ..Selection::default() };
+        let counts = StackCounts::of(profile, tasks, &everybody);
+        let mut sums = Sums::default();
+        counts.rows.iter().filter(|row| who.has(row.tid)).for_each(|row| sums.add_row(row));
+        let (weight, samples) = (counts.weight as f64, counts.samples);
         let paths = sums.cost(profile, names, Unit::Nanos).paths;
         (weight > 0.0).then_some(CurrentPaths { paths, weight, samples, part: who != ThreadSet::All })
     }

@@ -114,8 +114,8 @@ fn coverage(profile: &Profile) -> f64 {
 /// The file that most samples have on their stack, without libraries.
 fn program(profile: &Profile) -> Option<Program> {
     let mut by_stack: FxHashMap<Option<StackId>, u64> = FxHashMap::default();
-    for sample in profile.samples.iter() {
-        *by_stack.entry(sample.stack).or_default() += 1;
+    for stack in &profile.samples.stack {
+        *by_stack.entry(*stack).or_default() += 1;
     }
     let mut by_module: FxHashMap<ModuleId, u64> = FxHashMap::default();
     for (stack, count) in by_stack {

@@ -97,10 +97,12 @@ impl Families {
     }
 
     /// Whether it belongs to any of these families.
+    #[inline]
     pub fn any(self, of: Families) -> bool {
         self.0 & of.0 != 0
     }
 
+    #[inline]
     fn and(self, other: Families) -> Families {
         Families(self.0 | other.0)
     }
@@ -128,7 +130,7 @@ pub(super) struct CodePath {
     /// The families of all calls, and those of calls below the first that serves the address space.
     seen: Families,
     /// The families of the innermost call.
-    leaf: Families,
+    pub leaf: Families,
     /// Program functions from the innermost lock function inwards, and below the innermost futex function.
     since_lock: u8,
     since_futex: u8,
@@ -159,10 +161,14 @@ impl Default for CodePath {
 
 impl CodePath {
     /// The path that continues with a function of these families.
+    #[inline]
     #[must_use]
     pub fn then(mut self, next: Families) -> CodePath {
         type F = Families;
         let at = self.calls;
+        if next == F::default() {
+            return self.then_plain();
+        }
         let outermost = |place: &mut u32, family: F| {
             if *place == NONE && next.any(family) {
                 *place = at;
@@ -197,12 +203,23 @@ impl CodePath {
         self
     }
 
+    /// The path that continues with a program function in no family, as most are.
+    #[inline]
+    fn then_plain(mut self) -> CodePath {
+        self.user_call(Families::default(), self.calls);
+        self.ipi = self.ipi << 1 & 0b111;
+        self.leaf = Families::default();
+        self.calls += 1;
+        self
+    }
+
     fn see(&mut self, seen: bool, family: Families) {
         if seen {
             self.seen = self.seen.and(family);
         }
     }
 
+    #[inline]
     fn user_call(&mut self, next: Families, at: u32) {
         let counted = self.since_lock.saturating_add(1);
         self.since_lock = if next.any(Families::LOCK_CODE) { 1 } else { counted };
@@ -267,11 +284,6 @@ impl CodePath {
     /// Whether it takes or releases mmap_lock or the lock of one of its VMAs.
     pub fn takes_mmap_lock(&self) -> bool {
         self.seen.any(Families::LOCK_BELOW) && !self.seen.any(Families::OTHERS_BELOW)
-    }
-
-    /// Whether the innermost function is in one of these families.
-    pub fn runs(&self, families: Families) -> bool {
-        self.leaf.any(families)
     }
 
     /// The outermost yield.

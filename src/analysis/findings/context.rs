@@ -7,7 +7,7 @@ use super::{Confidence, Evidence, Finding, limits};
 use crate::analysis::counters::Counters;
 use crate::analysis::coverage::{Coverage, clock};
 use crate::analysis::names::Names;
-use crate::analysis::ranking::{GroupBy, Ranking, SortBy, rank};
+use crate::analysis::ranking::Ranking;
 use crate::analysis::selection::{Axis, Selection, ThreadSet};
 use crate::analysis::stack_counts::StackCounts;
 use crate::analysis::summary::{Summary, summary};
@@ -40,7 +40,7 @@ pub struct RuleContext<'a> {
     pub window: Window,
     /// The metrics of the window.
     pub metrics: Vec<Metric>,
-    /// The functions by CPU time; empty if no event sampled it.
+    /// The functions by CPU time, most own first; empty if no event sampled it.
     pub functions: Ranking,
     /// The threads, most CPU time first.
     pub threads: Vec<ThreadRow>,
@@ -99,24 +99,32 @@ impl<'a> RuleContext<'a> {
         };
         let summary = summary(profile, counters, &counts, window);
         let recorded = profile.meta.plan.off_cpu || !profile.off_cpu.is_empty();
+        let threads = threads(tasks, counters, &counts, window);
+        let (stacks, functions) = Stacks::of(profile, names, tasks, axis, counts);
         RuleContext {
             profile,
             names,
             tasks,
             counters,
             metrics: metrics(counters, &who, window, Some(&summary)),
-            functions: rank(profile, names, tasks, &counts, GroupBy::Function, SortBy::SelfWeight),
-            threads: threads(tasks, counters, &counts, window),
+            functions,
+            threads,
             summary,
             used_samples: Cell::new(false),
             used_waits: Cell::new(false),
             clock,
-            stacks: Stacks::of(profile, names, tasks, selection.axis, counts),
+            stacks,
             waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
             selection,
             who,
             window,
         }
+    }
+
+    /// The functions on this axis, if it is that of CPU time.
+    #[must_use]
+    pub fn functions_by(&self, axis: Axis) -> Option<&Ranking> {
+        (self.selection.axis == axis).then_some(&self.functions)
     }
 
     /// The value of a metric, or why it is missing.

@@ -25,8 +25,8 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
     }
     let by = |wanted: KernelEntry| {
         stacks.part(|kind| {
-            let entry = kind.path().entry().filter(|(entry, _)| *entry == wanted && in_kernel(kind));
-            entry.map(|(_, at)| kind.from_leaf(at))
+            let entry = kind.entry.filter(|(entry, _)| *entry == wanted && in_kernel(kind));
+            entry.map(|(_, at)| at)
         })
     };
     let services = [

@@ -49,10 +49,7 @@ fn major(context: &RuleContext<'_>, rate: f64) -> Finding {
         claim: format!("{} page faults per second wait for storage.", digits(rate)),
         evidence: vec![Evidence::of("major page faults", rate, U::PerSecond, MAJOR_FAULTS)],
         confidence: Confidence::Medium,
-        place: context
-            .kernel_samples()
-            .ok()
-            .and_then(|stacks| stacks.part(|kind| kind.path().fault().map(|at| kind.from_leaf(at))).place()),
+        place: context.kernel_samples().ok().and_then(|stacks| stacks.part(|kind| kind.fault).place()),
         refuted_by: "the rate falls to nothing once the program has started",
         next_step: "Memory or page cache is too small for the data in use: check for swapping, or read ahead."
             .to_string(),
@@ -67,10 +64,7 @@ fn few(context: &RuleContext<'_>) -> bool {
 
 fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let stacks = context.kernel_samples()?;
-    let part = stacks.part(|kind| {
-        let fault = kind.path().fault().filter(|_| kind.class == CodeClass::AddressSpace);
-        fault.map(|at| kind.from_leaf(at))
-    });
+    let part = stacks.part(|kind| kind.fault.filter(|_| kind.class == CodeClass::AddressSpace));
     if part.share < FAULTS {
         return Ok(None);
     }

@@ -2,9 +2,11 @@
 
 use super::Place;
 use super::code_path::{CodeClass, CodePath, Families};
+use super::families::KernelEntry;
 use crate::analysis::calltree::CallTree;
 use crate::analysis::names::{Call, Function, Names, UNRESOLVED};
 use crate::analysis::profile_tree::{TRUNCATED, process_heading};
+use crate::analysis::ranking::{CodeRows, GroupBy, Ranking, SortBy};
 use crate::analysis::selection::Axis;
 use crate::analysis::stack_counts::{StackCount, StackCounts};
 use crate::analysis::stack_paths::StackPaths;
@@ -31,29 +33,43 @@ pub(super) struct Stacks<'a> {
 /// What rules know of a stack. Calls are counted from the innermost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StackKind {
-    path: CodePath,
     pub class: CodeClass,
     /// The call that decides the class.
     at: u32,
     /// The innermost function: index into the names.
     leaf: u32,
+    /// Its families.
+    families: Families,
     /// The cell of the innermost program function.
     user: Option<u32>,
+    /// The outermost yield.
+    pub yields: Option<u32>,
+    /// The outermost function that serves a page fault.
+    pub fault: Option<u32>,
+    /// The outermost function that shows why the kernel was entered.
+    pub entry: Option<(KernelEntry, u32)>,
 }
 
 impl StackKind {
+    /// `cell` returns the cell of a call, counted from the root.
+    fn of(path: &CodePath, leaf: u32, cell: impl Fn(u32) -> u32) -> StackKind {
+        let from_leaf = |at: u32| path.calls - 1 - at;
+        let (class, at) = path.class();
+        StackKind {
+            class,
+            at: from_leaf(at as u32),
+            leaf,
+            families: path.leaf,
+            user: path.user().map(cell),
+            yields: path.yields().map(from_leaf),
+            fault: path.fault().map(from_leaf),
+            entry: path.entry().map(|(entry, at)| (entry, from_leaf(at))),
+        }
+    }
+
     /// Whether the innermost function is in one of these families.
     pub fn runs(&self, families: Families) -> bool {
-        self.path.runs(families)
-    }
-
-    /// A call that the path counts from the root.
-    pub fn from_leaf(&self, at: u32) -> u32 {
-        self.path.calls - 1 - at
-    }
-
-    pub fn path(&self) -> &CodePath {
-        &self.path
+        self.families.any(families)
     }
 }
 
@@ -84,19 +100,22 @@ struct Heaviest {
 }
 
 impl<'a> Stacks<'a> {
+    /// The samples, and the functions by their own weight.
     pub fn of(
         profile: &'a Profile,
         names: &'a Names,
         tasks: &Tasks,
         axis: Axis,
         counts: Cow<'a, StackCounts>,
-    ) -> Stacks<'a> {
+    ) -> (Stacks<'a>, Ranking) {
         let tree = StackTree::of(profile, names, &counts);
-        let mut kinds = Kinds::of(names, tree.stacks.len());
-        tree.visit(&mut kinds);
-        let (kinds, kind_of) = (kinds.kinds, tree.stack_of);
+        let functions = CodeRows::of(names, &counts, &tree, GroupBy::Function);
+        let mut both = (Kinds::of(names, tree.stacks.len()), functions);
+        tree.visit(&mut both);
+        let (Kinds { kinds, .. }, functions) = both;
+        let (functions, kind_of) = (functions.finish().sorted(SortBy::SelfWeight), tree.stack_of);
         let paths = Paths::of(names, tasks, counts.rows.iter().map(|row| row.pid), axis);
-        Stacks { counts, profile, names, paths, kinds, kind_of }
+        (Stacks { counts, profile, names, paths, kinds, kind_of }, functions)
     }
 
     /// The rows with their stacks; those without any address are left out.
@@ -248,6 +267,7 @@ impl Kinds {
 }
 
 impl Visit for Kinds {
+    #[inline]
     fn enter(&mut self, calls: &[Call]) {
         let outer = self.open.last().copied().unwrap_or_default();
         let inwards = || calls.iter().rev();
@@ -255,18 +275,13 @@ impl Visit for Kinds {
         self.calls.extend(inwards());
     }
 
+    #[inline]
     fn end(&mut self, stack: usize) {
         let (Some(path), Some(leaf)) = (self.open.last(), self.calls.last()) else { return };
-        let (class, at) = path.class();
-        self.kinds[stack] = Some(StackKind {
-            path: *path,
-            class,
-            at: path.calls - 1 - at as u32,
-            leaf: leaf.function,
-            user: path.user().map(|at| self.calls[at as usize].label),
-        });
+        self.kinds[stack] = Some(StackKind::of(path, leaf.function, |at| self.calls[at as usize].label));
     }
 
+    #[inline]
     fn leave(&mut self, calls: &[Call]) {
         self.calls.truncate(self.calls.len() - calls.len());
         self.open.pop();

@@ -30,7 +30,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let stacks = context.samples()?;
     let spinning = |kind: &StackKind| kind.class == CodeClass::UserSpin;
     let spins = stacks.part(|kind| (spinning(kind) && kind.runs(Families::USER_SPIN)).then_some(0));
-    let yields = stacks.part(|kind| kind.path().yields().filter(|_| spinning(kind)).map(|at| kind.from_leaf(at)));
+    let yields = stacks.part(|kind| kind.yields.filter(|_| spinning(kind)));
     if spins.share >= USER_SPIN && spins.threads() >= 2 {
         return Ok(Some(found(&spins, Confidence::Medium)));
     }

@@ -2,9 +2,12 @@
 //! processes and threads differ from run to run.
 
 use super::types::{Cost, FunctionId, PathCost};
+use crate::analysis::calltree::CallTree;
 use crate::analysis::names::{Call, CodeKind, Names, short};
 use crate::analysis::observe::Observation;
 use crate::analysis::profile_tree::{TRUNCATED, UNKNOWN};
+use crate::analysis::stack_counts::{StackCount, StackCounts};
+use crate::analysis::stack_paths::StackPaths;
 use crate::model::profile::Profile;
 use crate::model::{StackEnd, StackId, Unit};
 use rustc_hash::FxHashMap;
@@ -13,8 +16,11 @@ use std::collections::BTreeMap;
 /// Sums observations by stack.
 #[derive(Debug, Default)]
 pub(in crate::analysis) struct Sums {
-    by_stack: FxHashMap<(Option<StackId>, bool), (f64, u64)>,
+    by_stack: FxHashMap<(Option<StackId>, bool), Sum>,
 }
+
+/// Weight and samples.
+type Sum = (f64, u64);
 
 impl Sums {
     /// Adds one observation; time in the run queue does not belong to its stack.
@@ -25,15 +31,41 @@ impl Sums {
         *samples += 1;
     }
 
-    /// Names the stacks, and merges those of equal functions into one path.
+    /// The sums of counted observations.
+    pub fn of(counts: &StackCounts) -> Sums {
+        let mut sums = Sums::default();
+        counts.rows.iter().for_each(|row| sums.add_row(row));
+        sums
+    }
+
+    /// Adds the observations of a row.
+    pub fn add_row(&mut self, row: &StackCount) {
+        let (weight, samples) = self.by_stack.entry((row.stack, row.is_incomplete())).or_default();
+        *weight += row.weight as f64;
+        *samples += row.samples;
+    }
+
+    /// Names the stacks, and merges those of equal functions into one path. Stacks of the same calls are named once.
     pub fn cost(self, profile: &Profile, names: &Names, unit: Unit) -> Cost {
-        let mut paths: BTreeMap<Vec<FunctionId>, (f64, u64)> = BTreeMap::new();
         // Sorted by stack: a hash map's order would show in the last digits of a sum.
         let mut stacks: Vec<_> = self.by_stack.into_iter().collect();
         stacks.sort_unstable_by_key(|(stack, _)| *stack);
+        let mut tree: CallTree<(), [Sum; 2]> = CallTree::default();
+        let mut ends = StackPaths::of(profile, names);
+        let mut nowhere = [Sum::default(); 2];
         for ((stack, incomplete), (weight, samples)) in stacks {
-            let sum = paths.entry(frames(profile, names, stack, incomplete)).or_default();
+            let end = ends.end(stack, |parent, call| tree.child(parent, key(names, call)));
+            let sums = end.map_or(&mut nowhere, |node| &mut tree.nodes[node as usize].own);
+            let sum = &mut sums[usize::from(incomplete)];
             *sum = (sum.0 + weight, sum.1 + samples);
+        }
+        let mut paths: BTreeMap<Vec<FunctionId>, Sum> = BTreeMap::new();
+        let nodes = tree.nodes.iter().zip(0..).map(|(node, at)| (Some(at), node.own));
+        for (node, own) in std::iter::once((None, nowhere)).chain(nodes) {
+            for (incomplete, (weight, samples)) in [false, true].into_iter().zip(own).filter(|(_, own)| own.1 > 0) {
+                let sum = paths.entry(frames(names, &tree, node, incomplete)).or_default();
+                *sum = (sum.0 + weight, sum.1 + samples);
+            }
         }
         let paths: Vec<_> =
             paths.into_iter().map(|(frames, (weight, samples))| PathCost { frames, weight, samples }).collect();
@@ -47,8 +79,14 @@ impl Sums {
     }
 }
 
-fn frames(profile: &Profile, names: &Names, stack: Option<StackId>, incomplete: bool) -> Vec<FunctionId> {
-    let mut calls: Vec<_> = names.walk(profile, stack).map(|call| function(names, call)).collect();
+/// What tells two calls apart: the function, and whether it was inlined.
+fn key(names: &Names, call: Call) -> u32 {
+    call.function << 1 | u32::from(names.is_inlined(call.label))
+}
+
+fn frames<C>(names: &Names, tree: &CallTree<(), C>, end: Option<u32>, incomplete: bool) -> Vec<FunctionId> {
+    let calls = std::iter::successors(end, |node| tree.nodes[*node as usize].parent);
+    let mut calls: Vec<_> = calls.map(|node| function(names, tree.nodes[node as usize].function)).collect();
     if calls.is_empty() {
         calls.push(heading(UNKNOWN));
     }
@@ -59,13 +97,13 @@ fn frames(profile: &Profile, names: &Names, stack: Option<StackId>, incomplete: 
     calls
 }
 
-fn function(names: &Names, call: Call) -> FunctionId {
-    let function = &names.functions[call.function as usize];
+fn function(names: &Names, key: u32) -> FunctionId {
+    let function = &names.functions[key as usize >> 1];
     FunctionId {
         name: function.name.clone(),
         module: short(&function.module).to_string(),
         kind: function.kind,
-        inlined: names.is_inlined(call.label),
+        inlined: key & 1 == 1,
     }
 }
 
@@ -76,15 +114,14 @@ fn heading(text: &str) -> FunctionId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::observe::observations;
-    use crate::analysis::selection::{Selection, ThreadSet};
+    use crate::analysis::selection::Selection;
+    use crate::analysis::tasks::Tasks;
     use crate::analysis::testing::Synthetic;
 
     fn paths(synthetic: Synthetic) -> Vec<(String, f64, u64)> {
         let profile = synthetic.finish();
-        let mut sums = Sums::default();
-        observations(&profile, &Selection::default(), &ThreadSet::All).for_each(|seen| sums.add(&seen));
-        let cost = sums.cost(&profile, &Names::of(&profile), Unit::Nanos);
+        let counts = StackCounts::of(&profile, &Tasks::of(&profile), &Selection::default());
+        let cost = Sums::of(&counts).cost(&profile, &Names::of(&profile), Unit::Nanos);
         assert_eq!(cost.weight, cost.paths.iter().map(|path| path.weight).sum::<f64>());
         let text = |path: &PathCost| path.frames.iter().map(|f| f.name.clone()).collect::<Vec<_>>().join(";");
         cost.paths.iter().map(|path| (text(path), path.weight, path.samples)).collect()

@@ -3,7 +3,7 @@
 use super::cost::Sums;
 use super::split::{Clocks, split};
 use super::types::{Cost, Run, Split};
-use crate::analysis::observe::{Observation, observations};
+use crate::analysis::observe::Observation;
 use crate::analysis::{
     Axis, Cause, Counters, Names, Selection, StackCounts, Tasks, ThreadRow, ThreadSet, Totals, Window, metrics, offcpu,
     operations, summary, threads,
@@ -25,19 +25,26 @@ impl Run {
         let (tasks, counters, names) = (Tasks::of(profile), Counters::of(profile), Names::of(profile));
         let wall = window.span().seconds();
         let whole = f64::from(n) * wall;
-        let selection = Selection { time: window.range(), ..Selection::default() };
-        let seen = summary(profile, &counters, &StackCounts::of(profile, &tasks, &selection), window);
+        let counted =
+            |axis| StackCounts::of(profile, &tasks, &Selection { time: window.range(), axis, ..Selection::default() });
+        let first = counted(Axis::Event(0));
+        let seen = summary(profile, &counters, &first, window);
         let metrics = metrics(&counters, &ThreadSet::All, window, Some(&seen));
         let totals =
             Totals { threads: Measure::exact(whole), ..Totals::of(&metrics, operations(profile, window), wall) };
-        let workers = workers(profile, &tasks, &counters, n, window);
+        let cpu = cpu_axis(profile);
+        let clocked = match cpu {
+            Some((axis, _)) if axis != first.selection.axis => counted(axis),
+            _ => first,
+        };
+        let workers = workers(&tasks, &counters, n, &clocked, window);
         let waits = waits(profile, &names, &tasks, &workers, window);
         let seconds = |name| counters.delta(name, Scope::Target, window).map(|ns| ns * 1e-9);
         let delay = delay(seconds("run-delay"), waits.as_ref());
         let (blocked, causes) = waits.map_or((None, vec![]), |waits| (Some(waits.cost), waits.causes));
         let clocks = Clocks { cpu: totals.cpu, delay, throttled: seconds("cgroup-throttled-time") };
         let split: Split = split(whole, &clocks, &causes);
-        let cpu = on_cpu(profile, &names, window);
+        let cpu = cpu.map_or_else(Cost::default, |(_, unit)| Sums::of(&clocked).cost(profile, &names, unit));
         Run {
             n,
             totals,
@@ -74,10 +81,8 @@ struct Worker {
 
 /// The `n` threads with most CPU time. A thread that came and went between two readings has its part of the samples
 /// instead.
-fn workers(profile: &Profile, tasks: &Tasks, counters: &Counters, n: u32, window: Window) -> Vec<Worker> {
-    let axis = cpu_axis(profile).map_or(Axis::Event(0), |(axis, _)| axis);
-    let selection = Selection { time: window.range(), axis, ..Selection::default() };
-    let rows = threads(tasks, counters, &StackCounts::of(profile, tasks, &selection), window);
+fn workers(tasks: &Tasks, counters: &Counters, n: u32, counts: &StackCounts, window: Window) -> Vec<Worker> {
+    let rows = threads(tasks, counters, counts, window);
     let samples = rows.iter().map(|row| row.samples).fold(0, u64::saturating_add);
     let all = counters.delta("task-clock", Scope::Target, window).map(|ns| ns * 1e-9);
     let sampled = |row: &ThreadRow| {
@@ -112,14 +117,6 @@ fn cpu_axis(profile: &Profile) -> Option<(Axis, Unit)> {
     let units = profile.meta.events.iter().map(|event| event.unit).zip(0..);
     let mut time = units.filter(|(unit, _)| matches!(unit, Unit::Nanos | Unit::Cycles));
     time.next().map(|(unit, at)| (Axis::Event(at), unit))
-}
-
-fn on_cpu(profile: &Profile, names: &Names, window: Window) -> Cost {
-    let Some((axis, unit)) = cpu_axis(profile) else { return Cost::default() };
-    let selection = Selection { time: window.range(), axis, ..Selection::default() };
-    let mut sums = Sums::default();
-    observations(profile, &selection, &ThreadSet::All).for_each(|seen| sums.add(&seen));
-    sums.cost(profile, names, unit)
 }
 
 /// A thread that runs sooner than this after its wake-up found a CPU free: the time is the price of sleeping, not of

@@ -12,11 +12,13 @@ pub use split::{Split, Wait};
 
 use super::context::ViewContext;
 use super::findings::FindingsView;
+use crate::analysis::findings::RuleContext;
 use crate::analysis::{CodeKind, GroupBy, Ranking, SortBy, rank, summary};
 use crate::model::MetricId;
 use factor::Sources;
 use past::{WindowMetrics, past};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// One of the hottest functions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,14 +76,15 @@ impl Overview {
             .map(|against| (WindowMetrics::of(against, against.window, None), past(against)));
         let against = then.as_ref().map(|(context, past)| (context, past.as_slice()));
         let from = Sources { now: &now, past: &history, against };
+        let rules = FindingsView::context(context);
         Overview {
             law: law::factors(&from),
             stand_ins: law::stand_ins(&from),
             split: Split::of(context, &from),
             groups: rates::groups(&from),
-            hot: hot(context),
+            hot: hot(context, &rules),
             samples: summary.count,
-            findings: FindingsView::of(context),
+            findings: FindingsView::of_context(&rules),
             cpus: context.profile.meta.host.cpus.len(),
             virtual_machine: context.profile.meta.host.virtual_machine,
         }
@@ -101,8 +104,11 @@ fn ranking(context: &ViewContext<'_>) -> Ranking {
     rank(context.profile, names, tasks, context.counts(), GroupBy::Function, SortBy::SelfWeight)
 }
 
-fn hot(context: &ViewContext<'_>) -> Vec<HotFunction> {
-    let now = ranking(context);
+fn hot(context: &ViewContext<'_>, rules: &RuleContext<'_>) -> Vec<HotFunction> {
+    let now = match rules.functions_by(context.selection.axis) {
+        Some(functions) => Cow::Borrowed(functions),
+        None => Cow::Owned(ranking(context)),
+    };
     let then = context.reference.as_deref().map(ranking);
     let hottest = now.rows.iter().filter(|row| row.self_weight > 0).take(HOTTEST);
     hottest

@@ -16,6 +16,7 @@ use crate::model::{Meta, OpsSpec, WaitSource};
 use crate::view::findings::FindingsView;
 use crate::view::labels::{axis_of, call_graph_of, rate_of};
 use crate::view::notes::notes;
+use std::borrow::Cow;
 
 /// Options of a report.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,8 +68,13 @@ impl Report {
         let window = selection.time.window(&profile.ticks, profile.duration());
         let counts = StackCounts::of(profile, &tasks, selection);
         let summary = summary(profile, &counters, &counts, window);
+        let context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
         let ranked = |by| rank(profile, &names, &tasks, &counts, by, options.sort);
-        let functions = ranked(GroupBy::Function);
+        let functions = match (context.functions_by(selection.axis), options.sort) {
+            (Some(functions), SortBy::SelfWeight) => Cow::Borrowed(functions),
+            (Some(functions), sort) => Cow::Owned(functions.clone().sorted(sort)),
+            (None, _) => Cow::Owned(ranked(GroupBy::Function)),
+        };
         let thread_rows = threads(&tasks, &counters, &counts, window);
         let process_rows = processes(&tasks, &thread_rows);
         let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
@@ -78,7 +84,6 @@ impl Report {
             let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
             OffCpuView::of(source, &totals, &paths, options.detail_limit())
         });
-        let context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
