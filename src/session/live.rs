@@ -67,7 +67,8 @@ impl LiveCapture {
             started_unix_ns: clock::unix_ns() - clock.now().0,
             started_mono_ns: clock.start_ns(),
             notes,
-            ..Meta::new(FORMAT, plan)
+            // What was counted of the planned counters is in `hardware`.
+            ..Meta::new(FORMAT, Plan { hardware: Vec::new(), ..plan })
         };
         Ok(LiveCapture { signals, sampler, readings, operations, clock, meta, fetch })
     }

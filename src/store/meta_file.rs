@@ -23,9 +23,9 @@ struct Version {
     format: (u16, u16),
 }
 
-/// Formats it as indented JSON.
+/// Formats it as JSON without indentation, which would be half of it: more than a minute's samples.
 pub(super) fn to_json(meta_file: &MetaFile) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(meta_file)
+    let mut bytes = serde_json::to_vec(meta_file)
         .map_err(|error| Error::new(ErrorKind::Io, format!("cannot describe the recording: {error}")))?;
     bytes.push(b'\n');
     Ok(bytes)

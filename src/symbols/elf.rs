@@ -7,7 +7,8 @@ use super::fde::{self, Section};
 use crate::error::Result;
 use crate::model::{BuildId, Bytes, Symbol};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolKind};
-use std::cell::OnceCell;
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -37,6 +38,8 @@ pub(super) struct Image {
     debug: OnceCell<Option<Debug>>,
     debug_file: Option<Attached>,
     functions: OnceCell<Vec<Function>>,
+    /// Readable names of the functions asked for so far, by their start: a function is met at many addresses.
+    readable: RefCell<FxHashMap<u64, String>>,
 }
 
 /// A separate debug file, and the supplementary file that dwz moved common parts of it to.
@@ -59,6 +62,7 @@ impl Image {
             debug: OnceCell::new(),
             debug_file: None,
             functions: OnceCell::new(),
+            readable: RefCell::default(),
         })
     }
 
@@ -121,8 +125,10 @@ impl Image {
         let functions = self.functions.get_or_init(|| self.read_functions());
         let after = functions.partition_point(|function| function.start <= address);
         let named = after.checked_sub(1).and_then(|at| functions.get(at)).filter(|function| address < function.end);
-        match named.and_then(|function| self.symbol_name(function)) {
-            Some(name) => Some(demangle(name)),
+        match named.and_then(|function| Some((function.start, self.symbol_name(function)?))) {
+            Some((start, name)) => {
+                Some(self.readable.borrow_mut().entry(start).or_insert_with(|| demangle(name)).clone())
+            }
             None => self.bounds(address).map(|range| format!("{}+{:#x}", self.label, range.start)),
         }
     }

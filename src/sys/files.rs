@@ -87,12 +87,55 @@ impl Drop for Mapped {
     }
 }
 
+/// A mapped file whose pages are given back as it is read, so that it takes no memory in proportion to its size.
+#[derive(Clone)]
+pub struct MappedFile(Arc<Mapped>);
+
+impl MappedFile {
+    /// Maps a whole file.
+    ///
+    /// # Errors
+    /// As [`map`].
+    pub fn open(file: &File) -> Result<MappedFile> {
+        mapped(file).map(|mapped| MappedFile(Arc::new(mapped)))
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        Arc::clone(&self.0) as Bytes
+    }
+
+    /// Gives back the pages in a range of bytes. They can still be read: the kernel then maps them again.
+    pub fn release(&self, range: std::ops::Range<usize>) {
+        const PAGE: usize = 4096;
+        let (start, end) = (range.start.next_multiple_of(PAGE), range.end.min(self.0.length));
+        if start >= end {
+            return;
+        }
+        let address = self.0.address.wrapping_byte_add(start);
+        // SAFETY: the range lies in a private mapping of a file that is never written to, so its pages are dropped and
+        // read from the file again. A kernel with larger pages refuses an unaligned start, which changes nothing.
+        let _ = unsafe { rustix::mm::madvise(address, end - start, rustix::mm::Advice::LinuxDontNeed) };
+    }
+}
+
+impl std::fmt::Debug for MappedFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MappedFile").field("length", &self.0.length).finish_non_exhaustive()
+    }
+}
+
 /// Maps a whole file. The bytes stay readable after the file is deleted. Truncation of a mapped file cannot be guarded
 /// against, as in every profiler that maps its symbol files.
 ///
 /// # Errors
 /// `Corrupt` for an empty file; otherwise as `mmap(2)`.
 pub fn map(file: &File) -> Result<Bytes> {
+    Ok(Arc::new(mapped(file)?))
+}
+
+fn mapped(file: &File) -> Result<Mapped> {
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
     if length == 0 {
         return Err(Error::new(ErrorKind::Corrupt, "the file is empty"));
@@ -101,7 +144,7 @@ pub fn map(file: &File) -> Result<Bytes> {
     let address =
         unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, file, 0) }
             .map_err(io::Error::from)?;
-    Ok(Arc::new(Mapped { address, length }))
+    Ok(Mapped { address, length })
 }
 
 /// Reads the vdso image of this process. All processes on the kernel share it (64-bit ones on a 64-bit kernel).
@@ -131,6 +174,21 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!((*bytes).as_ref(), b"\x7fELF");
         assert_ne!(identity.inode, 0);
+    }
+
+    #[test]
+    fn released_pages_read_the_same_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("data");
+        let written: Vec<u8> = (0..50_000u32).map(|at| at as u8).collect();
+        std::fs::write(&path, &written).unwrap();
+        let file = MappedFile::open(&File::open(&path).unwrap()).unwrap();
+        let bytes = file.bytes();
+        for range in [0..50_000, 1..4097, 5000..100_000, 8192..8192, 60_000..70_000] {
+            assert!((*bytes).as_ref() == written);
+            file.release(range);
+        }
+        assert!((*bytes).as_ref() == written);
     }
 
     #[test]

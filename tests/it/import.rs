@@ -163,7 +163,7 @@ fn what_is_no_recording_is_refused_and_leaves_nothing() {
 
 /// Imports bytes in this process: the samples, or nothing if it was refused, and whether a gap was stated.
 fn imported(dir: &Dir, bytes: Vec<u8>) -> Option<(u64, bool)> {
-    let source = Source { name: "bytes".into(), bytes: std::sync::Arc::new(bytes), written_unix_ns: None };
+    let source = Source { name: "bytes".into(), bytes: std::sync::Arc::new(bytes), file: None, written_unix_ns: None };
     let options = Options { symfs: Some(dir.path().to_path_buf()), ..Options::default() };
     let path = dir.join("damaged.ironlaw");
     let done = import(&source, &options, |meta| Writer::create(&path, meta, true)).ok()?;

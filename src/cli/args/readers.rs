@@ -53,7 +53,7 @@ pub enum ByArg {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// The recording [default: the newest *.ironlaw in this directory]
+    /// The recording or perf.data file [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC", help_heading = "Arguments")]
     pub recording: Option<PathBuf>,
     /// Select samples of this event, by its name in the recording
@@ -119,6 +119,7 @@ Examples:
   ironlaw flamegraph                             the newest recording here
   ironlaw flamegraph run.ironlaw -o run.svg --title 'after the fix'
   ironlaw flamegraph run.ironlaw --off-cpu       where threads waited
+  ironlaw flamegraph perf.data                   what perf recorded
   ironlaw flamegraph run.ironlaw --format folded -o - | grep malloc";
 
 /// `ironlaw flamegraph`.

@@ -49,7 +49,7 @@ pub struct TopArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example: ironlaw view after.ironlaw --baseline before.ironlaw")]
 pub struct ViewArgs {
-    /// The recording [default: the newest *.ironlaw in this directory]
+    /// The recording or perf.data file [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC")]
     pub recording: Option<PathBuf>,
     /// Compare with this recording or NAME.baseline [default: the baseline in the recording, if any]

@@ -39,11 +39,12 @@ impl Default for Chains {
 impl Chains {
     /// The key of a chain in a context.
     pub(super) fn key(&self, context: [u64; 5], chain: Words<'_>) -> ChainKey {
-        let mut key = self.secret;
-        for word in context.into_iter().chain(chain.iter()) {
-            key = [0, 1].map(|lane| fold(key[lane] ^ word, self.secret[lane]));
-        }
-        ChainKey(key)
+        let [first, second] = self.secret;
+        let (mut a, mut b) = (first, second);
+        let mut add = |word: u64| (a, b) = (fold(a ^ word, first), fold(b ^ word, second));
+        context.into_iter().for_each(&mut add);
+        chain.iter().for_each(&mut add);
+        ChainKey([a, b])
     }
 
     /// The stack of a known chain.
@@ -61,6 +62,7 @@ impl Chains {
 }
 
 /// Both halves of the product, so that every bit of the result depends on every bit of the factors.
+#[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64

@@ -107,7 +107,11 @@ impl ProfileOutput {
 impl Definitions for ProfileOutput {
     #[inline]
     fn define(&mut self, definition: Definition) {
-        self.push(Event::Define(definition));
+        match definition {
+            // By far the most, and without text.
+            Definition::Frame(_) | Definition::Stack(_) => self.0.apply(Event::Define(definition)),
+            other => self.push(Event::Define(other)),
+        }
     }
 }
 

@@ -24,6 +24,9 @@ use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
+/// Bytes of the file after which its pages are given back.
+const RELEASED: usize = 4 << 20;
+
 /// Problems that the recording must note.
 #[derive(Debug, Default)]
 struct ImportProblems {
@@ -77,8 +80,15 @@ pub(super) fn import<O: Output>(
     let output = output(&meta);
     let mut import = Import::new(&perf, meta, local, kernel.text.is_some(), output);
     let mut records = perf.records();
-    for record in records.by_ref() {
+    // Everything was read once to find the declarations.
+    source.release(0..usize::MAX);
+    let mut released = 0;
+    while let Some(record) = records.next() {
         import.take(&record)?;
+        if records.position() - released > RELEASED {
+            source.release(released..records.position());
+            released = records.position();
+        }
     }
     let mut notes = gaps(&perf, &records);
     import.problems.unknown_ends = import.stacks.unknown_ends();

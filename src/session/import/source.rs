@@ -3,7 +3,7 @@
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::Bytes;
 use crate::store::perfdata::PerfData;
-use crate::sys::files;
+use crate::sys::files::{self, MappedFile};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
@@ -18,6 +18,8 @@ pub struct Source {
     pub name: String,
     /// Its whole contents.
     pub bytes: Bytes,
+    /// The file that the bytes are mapped from, if they are.
+    pub file: Option<MappedFile>,
     /// Time of the last write, nanoseconds since the Unix epoch; `None` if it is not a file.
     pub written_unix_ns: Option<u64>,
 }
@@ -49,10 +51,17 @@ impl Source {
             return Source::read(File::open(path).context(|| format!("cannot read {name}"))?, name);
         }
         let (file, _) = files::open_regular(path).context(|| format!("cannot read {name}"))?;
-        let bytes = files::map(&file).context(|| format!("cannot read {name}"))?;
+        let file = MappedFile::open(&file).context(|| format!("cannot read {name}"))?;
         let written = about.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let written_unix_ns = written.and_then(|time| u64::try_from(time.as_nanos()).ok());
-        Ok(Source { name, bytes, written_unix_ns })
+        Ok(Source { name, bytes: file.bytes(), file: Some(file), written_unix_ns })
+    }
+
+    /// Says that these bytes will hardly be read again.
+    pub(super) fn release(&self, range: std::ops::Range<usize>) {
+        if let Some(file) = &self.file {
+            file.release(range);
+        }
     }
 
     /// Whether `perf record` wrote it.
@@ -71,6 +80,6 @@ impl Source {
         if bytes.is_empty() {
             return Err(Error::new(ErrorKind::Corrupt, format!("{name} is empty")));
         }
-        Ok(Source { name, bytes: Arc::new(bytes), written_unix_ns: None })
+        Ok(Source { name, bytes: Arc::new(bytes), file: None, written_unix_ns: None })
     }
 }

@@ -136,14 +136,16 @@ impl<'a> PerfData<'a> {
             self.gaps.push(cut());
         }
         let section = section.get(..length).unwrap_or(section);
+        // Every id lies in the file once, so more of them than fit into it are forged.
+        let mut left = bytes.len();
+        let mut whole = true;
         for entry in section.chunks_exact(size.max(attr::SMALLEST + 16)).take(MOST_EVENTS) {
             let (fields, ids) = entry.split_at(entry.len() - 16);
             let mut ids = Cursor::new(ids, self.big);
             let place = ids.u64().and_then(|at| Some((usize::try_from(at).ok()?, usize::try_from(ids.u64()?).ok()?)));
             let list = place.and_then(|(at, length)| bytes.get(at..at.checked_add(length)?));
-            if list.is_none() {
-                self.gaps.push(cut());
-            }
+            let list = list.filter(|list| left.checked_sub(list.len()).map(|rest| left = rest).is_some());
+            whole &= list.is_some();
             let ids = Cursor::new(list.unwrap_or_default(), self.big).words().iter().collect();
             // The entry may be longer than the structure it holds, never shorter.
             self.events.extend(Attr::parse(fields, self.big).map(|attr| PerfEvent {
@@ -151,6 +153,9 @@ impl<'a> PerfData<'a> {
                 ids,
                 ..PerfEvent::default()
             }));
+        }
+        if !whole && self.gaps.is_empty() {
+            self.gaps.push(cut());
         }
     }
 
@@ -223,8 +228,9 @@ impl<'a> PerfData<'a> {
         if self.piped {
             self.builds.extend(self.features.builds());
         }
+        let first = first_by_id(self.events.iter().map(|event| &event.ids));
         for (id, name) in names {
-            if let Some(event) = self.events.iter_mut().find(|event| event.ids.contains(&id)) {
+            if let Some(event) = first.get(&id).and_then(|at| self.events.get_mut(*at)) {
                 event.name = Some(name);
             }
         }
@@ -234,10 +240,10 @@ impl<'a> PerfData<'a> {
     fn described(&mut self) {
         let descriptions = self.features.descriptions();
         let in_order = descriptions.len() == self.events.len();
+        let first = first_by_id(descriptions.iter().map(|known| &known.ids));
         for (at, event) in self.events.iter_mut().enumerate() {
-            let same = |ids: &[u64]| !ids.is_empty() && ids.iter().any(|id| event.ids.contains(id));
-            let found = descriptions.iter().find(|known| same(&known.ids));
-            let found = found.or_else(|| descriptions.get(at).filter(|_| in_order));
+            let found = event.ids.iter().filter_map(|id| first.get(id)).min();
+            let found = found.copied().or(in_order.then_some(at)).and_then(|at| descriptions.get(at));
             event.name = found.map(|known| known.name.clone()).filter(|name| !name.is_empty()).or(event.name.take());
             if let (true, Some(found)) = (event.ids.is_empty(), found) {
                 event.ids.clone_from(&found.ids);
@@ -252,6 +258,17 @@ impl<'a> PerfData<'a> {
         let numbered = self.events.iter().enumerate();
         self.by_id = numbered.flat_map(|(at, event)| event.ids.iter().map(move |id| (*id, at))).collect();
     }
+}
+
+/// The position of the first list that contains an id.
+fn first_by_id<'a>(lists: impl Iterator<Item = &'a Vec<u64>>) -> FxHashMap<u64, usize> {
+    let mut first = FxHashMap::default();
+    for (at, ids) in lists.enumerate() {
+        for id in ids {
+            first.entry(*id).or_insert(at);
+        }
+    }
+    first
 }
 
 /// An event in a pipe: its attributes, which contain their length, and its ids.

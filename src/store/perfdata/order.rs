@@ -4,9 +4,8 @@
 /// Records waiting for those that may precede them.
 #[derive(Debug)]
 pub(super) struct Rounds<T> {
-    /// Time, order of arrival, record.
-    held: Vec<(u64, u64, T)>,
-    arrived: u64,
+    /// Time and record, in order of arrival.
+    held: Vec<(u64, T)>,
     /// The latest time of the last finished round: no earlier record is still to come.
     settled: u64,
     latest: u64,
@@ -14,15 +13,14 @@ pub(super) struct Rounds<T> {
 
 impl<T> Default for Rounds<T> {
     fn default() -> Self {
-        Rounds { held: Vec::new(), arrived: 0, settled: 0, latest: 0 }
+        Rounds { held: Vec::new(), settled: 0, latest: 0 }
     }
 }
 
 impl<T> Rounds<T> {
     pub(super) fn add(&mut self, time: u64, record: T) {
-        self.arrived += 1;
         self.latest = self.latest.max(time);
-        self.held.push((time, self.arrived, record));
+        self.held.push((time, record));
     }
 
     /// perf has read all CPUs once more: all records from before the end of the previous round have arrived.
@@ -38,10 +36,11 @@ impl<T> Rounds<T> {
     }
 
     fn release(&mut self, until: u64) -> impl Iterator<Item = T> + use<T> {
-        self.held.sort_unstable_by_key(|(time, arrived, _)| (*time, *arrived));
-        let count = self.held.partition_point(|(time, ..)| *time <= until);
+        // Each CPU's records come in order, so this merges a few runs; equal times stay in order of arrival.
+        self.held.sort_by_key(|(time, _)| *time);
+        let count = self.held.partition_point(|(time, _)| *time <= until);
         let later = self.held.split_off(count);
-        std::mem::replace(&mut self.held, later).into_iter().map(|(_, _, record)| record)
+        std::mem::replace(&mut self.held, later).into_iter().map(|(_, record)| record)
     }
 }
 

@@ -57,6 +57,12 @@ impl<'f, 'a> Records<'f, 'a> {
         self.left_out
     }
 
+    /// Bytes of the file read so far.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.stream.position()
+    }
+
     /// Why reading ended before the data did, if it did.
     #[must_use]
     pub fn gap(&self) -> Option<&str> {

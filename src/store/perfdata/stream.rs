@@ -61,6 +61,11 @@ impl<'a> Stream<'a> {
         Stream { rest: bytes, at, big, piped, unpacker: None, unpacked: Vec::new(), done: 0, gap: None }
     }
 
+    /// Where the next record lies in the file.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
     /// Why reading ended before the data did, if it did.
     pub(super) fn gap(&self) -> Option<&str> {
         self.gap.as_deref()

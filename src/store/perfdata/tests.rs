@@ -3,6 +3,7 @@
 
 use super::attr::{Attr, SMALLEST, sample};
 use super::features::{Features, feature};
+use super::header::PerfData;
 use super::order::Rounds;
 use crate::model::CpuTopology;
 use proptest::prelude::*;
@@ -249,4 +250,49 @@ proptest! {
         let expected: Vec<u64> = rounds.into_iter().flatten().collect();
         prop_assert_eq!(out.into_iter().map(|(time, _)| time).collect::<Vec<_>>(), expected);
     }
+}
+
+/// A file of events with one id each, stored as `ids` says, and a name for each of them among the records.
+fn many_events(count: u64, ids: impl Fn(u64) -> (u64, u64)) -> Vec<u8> {
+    const HEAD: u64 = 104;
+    const ENTRY: u64 = SMALLEST as u64 + 16;
+    let (list, data) = (HEAD + ENTRY * count, HEAD + (ENTRY + 8) * count);
+    let names: Vec<u8> = (0..count)
+        .flat_map(|at| {
+            let mut record = halves(&[78, 40 << 16]);
+            record.extend(words(&[2, at + 1]));
+            record.extend(format!("{at:<16}").into_bytes());
+            record
+        })
+        .collect();
+    let mut file = b"PERFILE2".to_vec();
+    file.extend(words(&[HEAD, ENTRY, HEAD, ENTRY * count, data, names.len() as u64, 0, 0, 0, 0, 0, 0]));
+    for at in 0..count {
+        file.extend(halves(&[1, SMALLEST as u32]));
+        file.extend(words(&[0, 1000, sample::IP, 0, 1 << 18, 0, 0]));
+        let (offset, length) = ids(list + 8 * at);
+        file.extend(words(&[offset, length]));
+    }
+    file.extend(words(&(1..=count).collect::<Vec<_>>()));
+    file.extend(names);
+    file
+}
+
+#[test]
+fn as_many_events_as_a_file_may_hold_are_named_without_comparing_each_with_each() {
+    let file = many_events(65_000, |own| (own, 8));
+    let perf = PerfData::parse(&file).unwrap();
+    let names = perf.events.iter().map(|event| event.name.as_deref().map(str::trim_end).unwrap_or_default());
+    assert!(names.eq((0..65_000).map(|at| at.to_string())), "each has its own");
+    assert!(perf.gaps.is_empty(), "{:?}", perf.gaps);
+}
+
+#[test]
+fn ids_of_forged_events_take_no_more_memory_than_the_file() {
+    let length = many_events(4000, |own| (own, 8)).len() as u64;
+    let file = many_events(4000, |_| (0, length));
+    let perf = PerfData::parse(&file).unwrap();
+    let ids: usize = perf.events.iter().map(|event| event.ids.len()).sum();
+    assert_eq!((perf.events.len(), ids), (4000, file.len() / 8));
+    assert_eq!(perf.gaps, ["the list of events is cut off"]);
 }
