@@ -23,7 +23,7 @@ bench *ARGS:
     cargo build --release --locked --bins --example synthesize
     tests/benches/performance.py target/release/ironlaw {{ARGS}}
 
-# Hot paths alone: reading and writing a recording, drawing a frame of the session.
+# Hot paths alone: reading and writing a recording, drawing a frame of the session (clippy in CI compiles them).
 bench-paths *ARGS:
     cargo bench --locked {{ARGS}}
 

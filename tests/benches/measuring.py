@@ -16,6 +16,8 @@ class Usage:
     cpu: float
     peak_mb: float
     text: str
+    # Of the started program alone, where it was watched.
+    own_peak_mb: float | None
 
     def target(self):
         """Wall, user and system time of what TARGET ran."""
@@ -47,7 +49,7 @@ def need(*programs):
         if not shutil.which(program): raise Missing(f"{program} is not installed")
 
 
-def run(*words, timeout=240, folder=None, fails=False, env=None):
+def run(*words, timeout=240, folder=None, watched=False, env=None):
     """To its end. CPU time is that of all processes below, from wait4; peak memory is the largest one's, from GNU time, whose
     own process is small: one started by Python begins with Python's peak."""
     words = [str(word) for word in words]
@@ -56,6 +58,7 @@ def run(*words, timeout=240, folder=None, fails=False, env=None):
         start = time.monotonic()
         process = subprocess.Popen([shutil.which("time"), "-q", "-f", "%M", "-o", peak.name, *words], stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=output, cwd=folder, env=env and {**os.environ, **env}, start_new_session=True)
+        recorder = Recorder(process.pid) if watched else None
         timer = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
         timer.start()
         _, status, usage = os.wait4(process.pid, 0)
@@ -64,10 +67,32 @@ def run(*words, timeout=240, folder=None, fails=False, env=None):
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         text = output.read()
-        if process.returncode and not fails:
+        if process.returncode:
             why = f"took more than {timeout} s" if wall >= timeout else f"ended with {process.returncode}: {last_line(text)}"
             raise Missing(f"{' '.join(words)[:80]}: {why}")
-        return Usage(wall, usage.ru_utime + usage.ru_stime, float(peak.read().split()[-1]) / 1e3, text)
+        return Usage(wall, usage.ru_utime + usage.ru_stime, float(peak.read().split()[-1]) / 1e3, text, recorder.end() if recorder else None)
+
+
+class Recorder:
+    """Watches the peak memory of the program that a process of GNU time has started, apart from what that starts itself: read
+    every 10 ms, as the kernel keeps it only while the program lives."""
+
+    def __init__(self, pid):
+        self.pid, self.peak_mb, self.ended = pid, 0.0, threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+        self.thread.start()
+
+    def _watch(self):
+        while not self.ended.wait(0.01):
+            try:
+                child = open(f"/proc/{self.pid}/task/{self.pid}/children").read().split()[0]
+                self.peak_mb = max(self.peak_mb, int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{child}/status").read()).group(1)) / 1e3)
+            except (OSError, IndexError, AttributeError): pass
+
+    def end(self):
+        self.ended.set()
+        self.thread.join()
+        return self.peak_mb
 
 
 class Background:

@@ -102,15 +102,26 @@ def machine(ironlaw):
             + ", ".join(tool for tool in tools if tool))
 
 
+def busy():
+    """How busy the machine is with other things, in percent: the load average still holds the row before."""
+    def read():
+        times = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]))
+        return sum(times), times[3] + times[4]
+    before = read()
+    time.sleep(0.5)
+    spent, idle = (after - then for after, then in zip(read(), before))
+    return 100 * (1 - idle / spent) if spent else 0
+
+
 def section(bench, row, where):
     """A row's part of the page, and whether it holds figures."""
-    load, (table, said, rounds) = os.getloadavg()[0], ({}, [], 0)
+    others, (table, said, rounds) = busy(), ({}, [], 0)
     try: table, said, rounds = bench.measure(row)
     except Missing as why: said = [f"Skipped: {why}."]
     except Exception as error:
         traceback.print_exc()
         said = [f"Failed: {error!r}."]
-    when = f"{where}; {rounds} round{'s' * (rounds != 1)} on {time.strftime('%Y-%m-%d', time.gmtime())}, load {load:.1f} at the start."
+    when = f"{where}; {rounds} round{'s' * (rounds != 1)} on {time.strftime('%Y-%m-%d', time.gmtime())}, CPUs {others:.0f}% busy before."
     parts = [filled(row.__doc__), markdown(table) if table else "", *map(filled, dict.fromkeys(said)), filled(when)]
     return "\n\n".join(part for part in parts if part), bool(table)
 
