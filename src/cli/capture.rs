@@ -8,6 +8,7 @@ use super::plan::{self, Environment, TargetChoice};
 use crate::collect::resolve;
 use crate::error::Result;
 use crate::model::{Baseline, Note, Plan, Target};
+use crate::pmu::own_table;
 use crate::session::{LiveCapture, Outcome};
 use crate::store::{self, Writer};
 use crate::sys::cgroupfs::CgroupFs;
@@ -25,8 +26,12 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
     let online = sys.online_cpus().unwrap_or_default();
     let limit = proc.setting("kernel/perf_event_max_sample_rate");
     let root = Path::new("/");
-    let table = hardware::table(capture.hardware.pmu_table.as_deref())?;
-    let cores = hardware::cores(root, &hardware::machine(root), &table);
+    let machine = hardware::machine(root);
+    let table = match capture.hardware.pmu_table.as_deref() {
+        Some(own) => hardware::table(Some(own))?,
+        None => own_table(&machine)?,
+    };
+    let cores = hardware::cores(root, &machine, &table);
     let environment = Environment {
         max_sample_rate: limit.and_then(|limit| u64::try_from(limit).ok()),
         online_cpus: &online,

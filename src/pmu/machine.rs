@@ -5,6 +5,7 @@ use super::detect::{self, Processor};
 use super::table::{Table, Uarch};
 use super::{EventSources, core_pmus};
 use crate::abi::parse_cpu_list;
+use crate::error::Result;
 
 /// `PERF_TYPE_RAW`: the core PMU, whatever its name is.
 const PERF_TYPE_RAW: u32 = 4;
@@ -76,6 +77,14 @@ pub fn core_types(machine: &Machine, sources: &dyn EventSources, table: &Table) 
     }
     let hybrid = kinds.len() > 1;
     kinds.into_iter().map(|pmu| core_type(machine, sources, table, Some(pmu), hybrid)).collect()
+}
+
+/// The built-in tables that this machine's cores may be in.
+///
+/// # Errors
+/// As [`Table::built_in`].
+pub fn own_table(machine: &Machine) -> Result<Table> {
+    Table::for_vendor_of(&processor(machine, &[]))
 }
 
 /// A core of the given microarchitecture with assumed capacity, to plan for a CPU other than this machine's.

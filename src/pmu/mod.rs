@@ -26,7 +26,7 @@ mod terms;
 
 pub use known::Known;
 pub use list::parse;
-pub use machine::{CoreType, Machine, assumed, core_types};
+pub use machine::{CoreType, Machine, assumed, core_types, own_table};
 pub use perf_syntax::{perf_event, perf_group};
 pub use sets::{Wanted, wanted};
 pub use table::Table;

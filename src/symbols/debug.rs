@@ -13,6 +13,22 @@ use std::ops::Range;
 type Reader<'a> = EndianSlice<'a, LittleEndian>;
 type Lookup<'a> = addr2line::Context<Reader<'a>>;
 
+/// The sections that lines and inlined calls are read from. The others are large, and inflating them takes long.
+const NEEDED: [&str; 12] = [
+    ".debug_abbrev",
+    ".debug_addr",
+    ".debug_aranges",
+    ".debug_cu_index",
+    ".debug_info",
+    ".debug_line",
+    ".debug_line_str",
+    ".debug_ranges",
+    ".debug_rnglists",
+    ".debug_str",
+    ".debug_str_offsets",
+    ".debug_tu_index",
+];
+
 /// The location of a section's bytes.
 enum Data {
     /// Uncompressed, a range of the file.
@@ -32,7 +48,7 @@ impl Sections {
         let file = open(bytes).ok()?;
         let mut found = FxHashMap::default();
         for section in file.sections() {
-            let Some(name) = section.name().ok().filter(|name| name.starts_with(".debug_")) else { continue };
+            let Some(name) = section.name().ok().filter(|name| NEEDED.contains(name)) else { continue };
             let range = section.compressed_file_range().ok()?;
             let data = if range.format == CompressionFormat::None {
                 let start = usize::try_from(range.offset).ok()?;

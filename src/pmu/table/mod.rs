@@ -3,7 +3,7 @@
 mod read;
 mod uarch;
 
-use super::detect::Processor;
+use super::detect::{Processor, X86};
 use crate::error::Result;
 pub use uarch::{EventEncoding, TableEvent, Uarch};
 
@@ -26,8 +26,11 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("arm-neoverse-v1", include_str!("../../../assets/pmu/arm-neoverse-v1.toml")),
     ("arm-neoverse-v2", include_str!("../../../assets/pmu/arm-neoverse-v2.toml")),
     ("arm-neoverse-v3", include_str!("../../../assets/pmu/arm-neoverse-v3.toml")),
-    ("generic", include_str!("../../../assets/pmu/generic.toml")),
+    (ANY_VENDOR, include_str!("../../../assets/pmu/generic.toml")),
 ];
+
+/// The built-in table for CPUs of any vendor.
+const ANY_VENDOR: &str = "generic";
 
 /// Known microarchitectures. The first match for a CPU wins.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,8 +45,27 @@ impl Table {
     /// # Errors
     /// None in practice: a test reads them all.
     pub fn built_in() -> Result<Table> {
+        Table::of_texts(|_, _| true)
+    }
+
+    /// The built-in tables for processors of this one's vendor: reading them all takes longer than the rest of a plan.
+    ///
+    /// # Errors
+    /// As [`Table::built_in`].
+    pub fn for_vendor_of(processor: &Processor) -> Result<Table> {
+        match processor {
+            Processor::X86(X86 { vendor, .. }) => {
+                let line = format!("\nvendor = \"{vendor}\"\n");
+                Table::of_texts(|name, text| name == ANY_VENDOR || text.contains(&line))
+            }
+            Processor::Arm(_) => Table::of_texts(|name, text| name == ANY_VENDOR || text.contains("\nimplementer = ")),
+            Processor::Unknown => Table::built_in(),
+        }
+    }
+
+    fn of_texts(wanted: impl Fn(&str, &str) -> bool) -> Result<Table> {
         let mut uarchs = Vec::new();
-        for (name, text) in BUILT_IN {
+        for (name, text) in BUILT_IN.iter().filter(|(name, text)| wanted(name, text)) {
             uarchs.extend(read::uarchs(text, &format!("the built-in table '{name}'"))?);
         }
         Ok(Table { uarchs })

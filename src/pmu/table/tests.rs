@@ -53,6 +53,39 @@ fn every_cpu_finds_its_own_table() {
 }
 
 #[test]
+fn the_tables_of_a_vendor_are_all_that_its_processors_need() {
+    let all = Table::built_in().unwrap();
+    let vendors = ["GenuineIntel", "AuthenticAMD", "HygonGenuine", "CentaurHauls"];
+    let x86 = vendors.into_iter().flat_map(|vendor| {
+        let models = (0..=0xff).flat_map(move |model| [4, 7].map(|stepping| (model, stepping)));
+        let models = models.flat_map(|(model, stepping)| [6, 0x17, 0x19, 0x1a].map(|family| (family, model, stepping)));
+        models.map(move |(family, model, stepping)| x86(vendor, family, model, stepping))
+    });
+    let arm = (0xd00..0xdff).flat_map(|part| [0x41, 0x61].map(|implementer| (implementer << 24) | (part << 4)));
+    let arm = arm.filter_map(|midr: u64| Processor::from_midr(&format!("{midr:#x}")));
+    let mut own: Vec<(std::mem::Discriminant<Processor>, String, Table)> = Vec::new();
+    for processor in x86.chain(arm).chain([Processor::Unknown]) {
+        let vendor = if let Processor::X86(X86 { vendor, .. }) = &processor { vendor.clone() } else { String::new() };
+        let key = (std::mem::discriminant(&processor), vendor);
+        if own.last().is_none_or(|(kind, vendor, _)| (kind, vendor) != (&key.0, &key.1)) {
+            own.push((key.0, key.1, Table::for_vendor_of(&processor).unwrap()));
+        }
+        let (_, _, table) = own.last().unwrap();
+        for pmu in ["cpu", "cpu_atom", "armv8_pmuv3_0"] {
+            let id = |table: &Table| {
+                table
+                    .uarchs
+                    .iter()
+                    .find(|uarch| uarch.cpus.contain(&processor) && uarch.is_of(pmu))
+                    .map(|uarch| uarch.id.clone())
+            };
+            assert_eq!(id(table), id(&all), "{processor:?} {pmu}");
+        }
+    }
+    assert!(own.iter().any(|(_, _, table)| table.uarchs.len() < all.uarchs.len() / 2));
+}
+
+#[test]
 fn every_table_names_only_its_own_roles_and_known_metrics() {
     for uarch in Table::built_in().unwrap().uarchs {
         for role in uarch.fixed.iter().chain(&uarch.led_by_slots) {
