@@ -6,6 +6,7 @@ use super::modules::KERNEL;
 use crate::model::profile::Newest;
 use crate::model::{Definition, Event, FrameDef, FrameId, ModuleId, StackDef, StackId, Symbol};
 use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
 
 /// Limit of distinct stacks, some 50 MB here; programs have thousands. Beyond it, stacks end where they become new.
 const MOST_STACKS: usize = 2 << 20;
@@ -52,19 +53,25 @@ struct Node {
     first: Option<std::num::NonZero<u32>>,
 }
 
-/// Module and address in three words instead of four.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Module and address in three words instead of four, hashed as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FrameKey {
     module: u32,
-    address: [u32; 2],
+    low: u32,
+    high: u32,
+}
+
+impl Hash for FrameKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let address = u64::from(self.high) << 32 | u64::from(self.low);
+        state.write_u64(address ^ u64::from(self.module).rotate_left(44));
+    }
 }
 
 impl FrameKey {
     fn new(module: Option<ModuleId>, address: u64) -> FrameKey {
-        FrameKey {
-            module: module.map_or(u32::MAX, |module| module.0),
-            address: [address as u32, (address >> 32) as u32],
-        }
+        let module = module.map_or(u32::MAX, |module| module.0);
+        FrameKey { module, low: address as u32, high: (address >> 32) as u32 }
     }
 }
 

@@ -5,10 +5,11 @@ use super::super::naming::HostFiles;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{BuildId, Bytes, HostFacts};
 use crate::symbols::{FileTail, Files};
-use crate::sys::files;
+use crate::sys::files::{self, MappedFile};
 use object::Object;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// The local files that an import may use.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub(super) struct LocalFiles {
     pub vouched: bool,
     /// Whether the file was recorded on this machine with the running kernel.
     pub same: bool,
+    /// The files in use.
+    pub mapped: Arc<Mutex<Vec<MappedFile>>>,
 }
 
 /// The file to look up.
@@ -33,7 +36,8 @@ impl LocalFiles {
     pub(super) fn new(symfs: Option<&Path>, recorded: &HostFacts, here: &HostFacts) -> LocalFiles {
         let same =
             !recorded.hostname.is_empty() && recorded.hostname == here.hostname && recorded.kernel == here.kernel;
-        LocalFiles { root: symfs.unwrap_or(Path::new("/")).to_path_buf(), vouched: symfs.is_some(), same }
+        let (root, vouched) = (symfs.unwrap_or(Path::new("/")).to_path_buf(), symfs.is_some());
+        LocalFiles { root, vouched, same, mapped: Arc::default() }
     }
 
     /// The file's bytes, if an identical file exists here.
@@ -60,7 +64,19 @@ impl LocalFiles {
 
     fn open(&self, path: &Path) -> Option<(Bytes, u64)> {
         let (file, identity) = files::open_regular(path).ok()?;
-        Some((files::map(&file).ok()?, identity.inode))
+        let file = MappedFile::open(&file).ok()?;
+        let bytes = file.bytes();
+        if let Ok(mut mapped) = self.mapped.lock() {
+            mapped.push(file);
+        }
+        Some((bytes, identity.inode))
+    }
+
+    /// Gives back the pages of the files read so far: of a symbol table, few are needed again.
+    pub(super) fn release(&self) {
+        if let Ok(mapped) = self.mapped.lock() {
+            mapped.iter().for_each(|file| file.release(0..usize::MAX));
+        }
     }
 
     /// perf caches recorded files by build-id below the user's home.
@@ -138,7 +154,7 @@ mod tests {
     use super::*;
 
     fn local(same: bool, vouched: bool) -> LocalFiles {
-        LocalFiles { root: "/".into(), vouched, same }
+        LocalFiles { root: "/".into(), vouched, same, mapped: Arc::default() }
     }
 
     #[test]

@@ -62,6 +62,7 @@ impl<'a> Names<'a> {
         }
         let Some(source) = &object.source else { return Vec::new() };
         if self.added.insert(module) {
+            self.objects.release_files();
             self.symbolizer.add(module, source.clone());
         }
         if !matches!(source, ModuleSource::Kernel) {

@@ -153,6 +153,11 @@ impl Objects {
         Placed { module, base, code: self.code(module, mapping.offset) }
     }
 
+    /// Gives back the pages of the local files that were read.
+    pub(super) fn release_files(&self) {
+        self.local.release();
+    }
+
     /// Drops the data of a process, so that its id can be reused.
     pub(super) fn forget(&mut self, pid: u32) {
         self.just_in_time.remove(&pid);
@@ -297,7 +302,7 @@ mod tests {
 
     fn objects(builds: &[Build]) -> (Objects, EventQueue) {
         let mut out = EventQueue::default();
-        let local = LocalFiles { root: "/".into(), vouched: false, same: false };
+        let local = LocalFiles { root: "/".into(), vouched: false, same: false, mapped: Arc::default() };
         (Objects::new(local, builds, false, &mut out), out)
     }
 
