@@ -73,11 +73,17 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, length: Nanos) {
-        self.count += 1;
+    /// Adds the selected part of a span, of this length.
+    fn add(&mut self, span: &OffCpu, length: Nanos) {
+        self.count = self.count.saturating_add(span.count);
         self.total = Nanos(self.total.0.saturating_add(length.0));
-        self.max = self.max.max(length);
+        self.max = self.max.max(longest(span, length));
     }
+}
+
+/// The longest wait in this part of a span. Of a sum only the whole length of its longest wait is known.
+fn longest(span: &OffCpu, part: Nanos) -> Nanos {
+    if span.count > 1 { span.longest.min(part) } else { part }
 }
 
 /// A preempted thread was not blocked: its whole span is run-queue time.
@@ -91,16 +97,16 @@ pub fn off_cpu_totals(profile: &Profile, names: &Names, tasks: &Tasks, selection
     let mut causes: FxHashMap<Cause, Sum> = FxHashMap::default();
     let mut totals = OffCpuTotals::default();
     each(profile, names, tasks, selection, |span, seen, cause| {
-        causes.entry(cause).or_default().add(length(span.state, seen));
+        causes.entry(cause).or_default().add(span, length(span.state, seen));
         totals.coverage.add(span, seen.weight);
         if span.state == TaskState::Runnable {
             return;
         }
-        totals.without_wakeup += u64::from(span.queued.is_none());
+        totals.without_wakeup += if span.queued.is_none() { span.count } else { 0 };
         if seen.queued > 0 {
-            totals.wakes += 1;
+            totals.wakes = totals.wakes.saturating_add(span.count);
             totals.queued_after_wake = Nanos(totals.queued_after_wake.0.saturating_add(seen.queued));
-            totals.longest_queue = totals.longest_queue.max(Nanos(seen.queued));
+            totals.longest_queue = totals.longest_queue.max(Nanos(seen.queued / span.count.max(1)));
         }
     });
     let rows = causes.into_iter();
@@ -118,7 +124,7 @@ pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection:
     each(profile, names, tasks, selection, |span, seen, cause| {
         if span.state != TaskState::Runnable {
             let functions = user(profile, names, span.stack).map(|call| call.function).collect();
-            paths.entry((cause, functions)).or_default().add(length(span.state, seen));
+            paths.entry((cause, functions)).or_default().add(span, length(span.state, seen));
         }
     });
     let name = |function: &u32| names.functions[*function as usize].name.clone();

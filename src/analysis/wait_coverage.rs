@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 const DOUBTFUL: f64 = 0.1;
 /// Half-widths of a 95% interval, in standard deviations.
 const TWO_SIDED_95: f64 = 1.96;
+/// Marks the waits of a thread and state in place of those of a thread and length.
+const SUMMED: u8 = 0x80;
 
 /// The blocked time by how its cause is known.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -27,6 +29,11 @@ impl WaitCoverage {
         self.blocked = self.blocked.saturating_add(weight);
         match (span.stack, span.estimated) {
             (None, _) => self.unseen = self.unseen.saturating_add(weight),
+            // The stack of one wait, which stands for others of the thread and state.
+            (Some(_), _) if span.count > 1 => {
+                let (sampled, time) = self.alike.entry((span.tid, SUMMED | span.state as u8)).or_default();
+                (*sampled, *time) = (*sampled + 1, time.saturating_add(weight));
+            }
             (Some(_), false) => self.alike(span).0 += 1,
             (Some(_), true) => {
                 let (_, time) = self.alike(span);
@@ -89,6 +96,8 @@ mod tests {
             stack: stack.map(StackId),
             end: StackEnd::Whole,
             estimated,
+            count: 1,
+            longest: Nanos(blocked),
         };
         // Sampled spans of a length, 1 us spans that borrow their stacks, unseen spans; unseen, estimated, error in us.
         for (looks, taking, none, expected, doubtful) in [

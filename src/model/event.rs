@@ -118,9 +118,20 @@ pub struct OffCpu {
     pub end: StackEnd,
     /// Whether the stack is an estimate, taken from another span of the thread of about this length.
     pub estimated: bool,
+    /// How many waits it is the sum of: 1, or more where the kernel summed the short ones; 0 for a part of the time of
+    /// one that is counted elsewhere.
+    pub count: u64,
+    /// The longest of them as far as known, blocked and queued.
+    pub longest: Nanos,
 }
 
 impl OffCpu {
+    /// The time off the CPU, blocked and queued.
+    #[must_use]
+    pub fn whole(&self) -> Nanos {
+        Nanos(self.blocked.0.saturating_add(self.queued.unwrap_or_default().0))
+    }
+
     /// The length class of the blocked time: spans of about the same length share one. The exponent of the next power
     /// of four, nanoseconds.
     #[must_use]

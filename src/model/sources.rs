@@ -29,6 +29,8 @@ pub struct RecordCount {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitSource {
+    /// Sums that programs in the kernel keep: every duration and wake-up by thread and state, and the stacks of a part.
+    KernelSums,
     /// The scheduler's tracepoints: state and stack of every thread that switches out, and every wake-up.
     Tracepoints,
     /// The software event `context-switches`: the stack of every thread that switches out.
@@ -42,6 +44,9 @@ impl WaitSource {
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
+            WaitSource::KernelSums => {
+                "sums kept in the kernel: every duration and wake-up; the stacks of all long waits and of a part of the short ones"
+            }
             WaitSource::Tracepoints => "scheduler tracepoints: every switch with its stack, every wake-up",
             WaitSource::SwitchEvents => "context-switch events: every switch with its stack",
             WaitSource::SwitchRecords => {
@@ -54,6 +59,7 @@ impl WaitSource {
     #[must_use]
     pub fn blind_spot(self) -> &'static str {
         match self {
+            WaitSource::KernelSums => "causes and call paths of short waits are shared out by those that were seen",
             WaitSource::Tracepoints => "",
             WaitSource::SwitchEvents => "wake-ups are not seen, so time blocked includes the wait for a CPU after them",
             WaitSource::SwitchRecords => {

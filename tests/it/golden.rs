@@ -118,7 +118,8 @@ fn events() -> Vec<Event> {
     let off_cpu = |state, queued: Option<u64>| {
         let (stack, end) = (Some(StackId(3)), StackEnd::Whole);
         let (blocked, queued) = (Nanos(5_000), queued.map(Nanos));
-        Event::OffCpu(OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false })
+        let longest = blocked + queued.unwrap_or_default();
+        Event::OffCpu(OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false, count: 1, longest })
     };
     let task = |change| Event::Task(TaskEvent { at, pid, tid, change });
     let lost = |kind, count| Event::Lost(Lost { at, cpu: 1, kind, count });

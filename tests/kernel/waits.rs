@@ -9,6 +9,17 @@ use std::path::{Path, PathBuf};
 const IRONLAW: &str = env!("CARGO_BIN_EXE_ironlaw");
 const NOBODY: &str = "65534";
 
+/// Who runs ironlaw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum User {
+    /// Whoever runs the test.
+    Itself,
+    /// Root, whom the kernel refuses programs.
+    WithoutBpf,
+    /// A user without privileges, in place of root.
+    Nobody,
+}
+
 /// A folder that any user may write to, with the program in it; removed when the test ends.
 struct Place(tempfile::TempDir);
 
@@ -24,13 +35,16 @@ impl Place {
         self.0.path().join("ironlaw")
     }
 
-    /// Runs ironlaw in the folder, as an ordinary user if root is to give up its privileges.
+    /// Runs ironlaw in the folder, without the privileges that it is to give up.
     #[track_caller]
-    fn run(&self, ordinary: bool, arguments: &[&str]) -> String {
-        let drop = ["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
-        let mut command = if ordinary { Command::new("setpriv") } else { Command::new(self.program()) };
-        if ordinary {
-            command.args(drop).arg(self.program());
+    fn run(&self, as_whom: User, arguments: &[&str]) -> String {
+        let nobody = ["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
+        let no_bpf = ["--inh-caps=-bpf,-sys_admin", "--bounding-set=-bpf,-sys_admin"];
+        let mut command = if as_whom == User::Itself { Command::new(self.program()) } else { Command::new("setpriv") };
+        match as_whom {
+            User::Itself => {}
+            User::WithoutBpf => drop(command.args(no_bpf).arg(self.program())),
+            User::Nobody => drop(command.args(nobody).arg(self.program())),
         }
         let done = command.args(arguments).env("TMPDIR", self.0.path()).current_dir(&self.0).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -40,15 +54,15 @@ impl Place {
 
     /// Records the workload and checks that its waits are those for its lock.
     #[track_caller]
-    fn names_the_lock(&self, ordinary: bool, source: &str) {
+    fn names_the_lock(&self, as_whom: User, source: &str) {
         let program = self.program();
         let program = program.to_str().unwrap();
         let workload = [program, "workload", "mutex", "--threads=4", "--seconds=2s"];
-        self.run(ordinary, &[&["record", "--force", "--off-cpu", "-o", source, "--"], &workload[..]].concat());
+        self.run(as_whom, &[&["record", "--force", "--off-cpu", "-o", source, "--"], &workload[..]].concat());
         let about = fs::read_to_string(self.0.path().join(format!("{source}.ironlaw/meta.json"))).unwrap();
         let about: Value = serde_json::from_str(&about).unwrap();
         assert_eq!(about["waits"], source);
-        let report = self.run(ordinary, &["report", "--format", "json", &format!("{source}.ironlaw")]);
+        let report = self.run(as_whom, &["report", "--format", "json", &format!("{source}.ironlaw")]);
         let report: Value = serde_json::from_str(&report).unwrap();
         let waits = &report["off_cpu"];
         let seconds = |row: &Value| row["total_s"].as_f64().unwrap();
@@ -68,13 +82,66 @@ fn paranoid() -> i32 {
 }
 
 #[test]
+fn root_has_waits_summed_in_the_kernel() {
+    require!("perf", "root");
+    if !sums_waits() {
+        support::skip("bpf", "this kernel sums no waits");
+        return;
+    }
+    Place::new().names_the_lock(User::Itself, "kernel_sums");
+}
+
+/// Whether the kernel has the tracepoint where a wait ends.
+fn sums_waits() -> bool {
+    let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    symbols.lines().any(|line| line.ends_with("__traceiter_sched_exit_tp"))
+}
+
+/// Switches of a thread of its own will, and the seconds it waited for a CPU.
+fn kernels_own_counts(pid: u32) -> (f64, f64) {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let switches = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
+    let waited = fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap();
+    let waited: f64 = waited.split_ascii_whitespace().nth(1).unwrap().parse().unwrap();
+    (switches.trim().parse().unwrap(), waited * 1e-9)
+}
+
+#[test]
+fn sums_of_short_waits_agree_with_what_the_scheduler_itself_counts() {
+    require!("perf", "root");
+    if !sums_waits() {
+        support::skip("bpf", "this kernel sums no waits");
+        return;
+    }
+    let workload = Workload::python("import time\nwhile True: time.sleep(0.0002)");
+    let (switches, waited) = kernels_own_counts(workload.pid());
+    let captured = capture(&Plan { off_cpu: true, ..plan(workload.target(), 2.0) });
+    let after = kernels_own_counts(workload.pid());
+    let (switches, waited) = (after.0 - switches, after.1 - waited);
+    let spans: Vec<_> = captured.off_cpu().collect();
+    let blocked = || spans.iter().filter(|span| span.state != TaskState::Runnable);
+    let count: u64 = blocked().map(|span| span.count).sum();
+    let queued: f64 = spans.iter().map(|span| span.queued.unwrap_or_default().seconds()).sum();
+    let off: f64 = spans.iter().map(|span| span.whole().seconds()).sum();
+    let on = captured.sampled_seconds(|sample| sample.tid == workload.pid());
+    let whole = captured.ended.sampled.seconds();
+    assert!(count > 500 && (spans.len() as u64) < count / 2, "{count} waits in {} rows", spans.len());
+    // The scheduler's own counts also cover the moments before and after the capture.
+    assert!((0.8..=1.001).contains(&(count as f64 / switches)), "{count} waits, {switches} switches");
+    assert!(queued < waited + 0.02 && queued > 0.7 * waited - 0.02, "{queued:.3} s queued of {waited:.3} s");
+    assert!(((off + on) / whole - 1.0).abs() < 0.1, "off {off:.3} s, on {on:.3} s of {whole:.3} s");
+    let estimated = blocked().filter(|span| span.stack.is_none()).map(|span| span.whole().seconds()).sum::<f64>();
+    assert!(estimated < 0.05 * off, "{estimated:.3} s without a stack of {off:.3} s");
+}
+
+#[test]
 fn root_without_tracefs_sees_every_wait_with_its_stack() {
     require!("perf", "root");
     if Path::new("/sys/kernel/tracing/events").exists() {
         support::skip("no-tracefs", "tracefs is mounted");
         return;
     }
-    Place::new().names_the_lock(false, "switch_events");
+    Place::new().names_the_lock(User::WithoutBpf, "switch_events");
 }
 
 #[test]
@@ -85,7 +152,7 @@ fn an_ordinary_user_sees_every_duration_and_samples_what_for() {
         support::skip("paranoid-2", format!("perf_event_paranoid is {}, or there is no setpriv", paranoid()));
         return;
     }
-    Place::new().names_the_lock(is_root, "switch_records");
+    Place::new().names_the_lock(if is_root { User::Nobody } else { User::Itself }, "switch_records");
 }
 
 #[test]
@@ -93,14 +160,14 @@ fn the_demo_works_for_an_ordinary_user_after_root_ran_it() {
     require!("perf", "root");
     let place = Place::new();
     let demo = ["demo", "--headless", "--seconds", "1", "--threads", "2"];
-    for ordinary in [false, true, true] {
-        let report = place.run(ordinary, &demo);
+    for as_whom in [User::Itself, User::Nobody, User::Nobody] {
+        let report = place.run(as_whom, &demo);
         assert!(report.contains("Off the CPU") && report.contains("rotate_logs"), "{report}");
     }
 }
 
 #[test]
-fn a_switch_events_spans_add_up_to_the_time_of_a_thread_that_sleeps() {
+fn spans_add_up_to_the_time_of_a_thread_that_sleeps_and_each_sleep_has_its_own_stack() {
     require!("perf", "root");
     let workload = Workload::python("import time\nwhile True: time.sleep(0.02)");
     let captured = capture(&Plan { off_cpu: true, ..plan(workload.target(), 1.5) });
@@ -109,5 +176,7 @@ fn a_switch_events_spans_add_up_to_the_time_of_a_thread_that_sleeps() {
     let on = captured.sampled_seconds(|sample| sample.tid == workload.pid());
     let whole = captured.ended.sampled.seconds();
     assert!(((off + on) / whole - 1.0).abs() < 0.1, "off {off:.3} s, on {on:.3} s of {whole:.3} s");
-    assert!(spans.iter().all(|span| span.stack.is_some() && !span.estimated));
+    // A preemption may be too short to come with its stack.
+    let mut sleeps = spans.iter().filter(|span| span.state != TaskState::Runnable && span.blocked > Nanos(15_000_000));
+    assert!(sleeps.all(|span| span.stack.is_some() && !span.estimated && span.count == 1));
 }

@@ -159,6 +159,8 @@ impl Synthetic {
             stack,
             end: StackEnd::Whole,
             estimated: false,
+            count: 1,
+            longest: ms(blocked_ms + queued_ms.unwrap_or_default()),
         }));
         self
     }

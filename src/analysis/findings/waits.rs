@@ -62,7 +62,7 @@ impl<'a> Waits<'a> {
         let (mut spans, mut without_wakeup, mut queued) = (0, 0.0, 0.0);
         let mut coverage = WaitCoverage::default();
         each(profile, names, tasks, selection, |span, seen, cause| {
-            spans += 1;
+            spans += span.count;
             coverage.add(span, seen.weight);
             queued += seen.queued as f64 * 1e-9;
             if span.queued.is_none() {
@@ -74,7 +74,7 @@ impl<'a> Waits<'a> {
             let reason = *known.entry((span.stack, cause)).or_insert_with(|| reason(profile, names, span, cause));
             let incomplete = matches!(span.end, StackEnd::Truncated | StackEnd::Broken);
             let sum = sums.entry((reason, span.pid, span.tid, incomplete, span.stack)).or_default();
-            sum.add(seen.weight as f64 * 1e-9);
+            sum.add(span.count, seen.weight as f64 * 1e-9);
         });
         let rows: Vec<_> = sums
             .into_iter()
@@ -133,11 +133,11 @@ impl<'a> Waits<'a> {
 }
 
 impl Sum {
-    fn add(&mut self, seconds: f64) {
-        self.count += 1;
+    fn add(&mut self, count: u64, seconds: f64) {
+        self.count += count;
         self.seconds += seconds;
-        if seconds < SHORT_WAIT {
-            self.short_count += 1;
+        if seconds < SHORT_WAIT * count as f64 {
+            self.short_count += count;
             self.short_seconds += seconds;
         }
     }

@@ -316,7 +316,7 @@ fn waits(probe: &Probe) -> Option<Check> {
     let source = source(probe);
     let found = Check::new(topic, Status::Limited, source.text()).detail(source.blind_spot());
     Some(match source {
-        WaitSource::Tracepoints => Check::works(topic, source.text()),
+        WaitSource::KernelSums | WaitSource::Tracepoints => Check::works(topic, source.text()),
         WaitSource::SwitchEvents if probe.tracefs == Tracefs::Absent => found.fix(MOUNT),
         WaitSource::SwitchEvents => found.fix(format!("{GRANT}, and {REMOUNT}; or run as root")),
         WaitSource::SwitchRecords => found.fix(format!("sudo sysctl kernel.perf_event_paranoid=1, or {GRANT}")),
@@ -329,6 +329,8 @@ fn source(probe: &Probe) -> WaitSource {
     let privileged = probe.privileges.may_profile_anything() || probe.paranoid.is_some_and(|level| level < 0);
     if !works(probe.kernel_clock) {
         WaitSource::SwitchRecords
+    } else if probe.kernel_sums && works(probe.whole_cpu) {
+        WaitSource::KernelSums
     } else if works(probe.sched_switch) && works(probe.whole_cpu) && privileged {
         WaitSource::Tracepoints
     } else {

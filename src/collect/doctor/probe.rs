@@ -3,6 +3,7 @@
 use super::debug_info::{self, ModuleFacts};
 use crate::collect::sampler::{HardwareTrial, try_hardware};
 use crate::model::HardwarePlan;
+use crate::sys::bpf::WaitSums;
 use crate::sys::caps::Privileges;
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::perf_probe::{Outcome, Trial, attempt};
@@ -10,7 +11,7 @@ use crate::sys::procfs::{self, KernelSymbols, ProcFs};
 use crate::sys::sysfs::{Resctrl, SysFs};
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `perf_event_open(2)` error numbers that the checks distinguish; the same on every supported Linux architecture.
 pub(super) mod errno {
@@ -62,6 +63,8 @@ pub struct Probe {
     pub hardware: Option<HardwareTrial>,
     /// Sampling `sched:sched_switch`.
     pub sched_switch: Option<Outcome>,
+    /// Whether the kernel accepts the programs that sum waits.
+    pub kernel_sums: bool,
     /// Whether a hypervisor is present.
     pub virtual_machine: bool,
     /// Event sources the kernel lists.
@@ -131,6 +134,7 @@ pub fn gather(roots: &Roots, plans: &[HardwarePlan], pid: Option<u32>) -> Probe 
         cycles: Some(cycles),
         hardware: cycles.is_ok_and(|count| count > 0).then(|| try_hardware(plans, kernel_clock.is_err())).flatten(),
         sched_switch: if let Tracefs::Readable(id) = tracefs { Some(attempt(Trial::Tracepoint(id))) } else { None },
+        kernel_sums: WaitSums::open(None, Path::new("/")).is_ok(),
         virtual_machine: procfs::hypervisor_flag(&cpuinfo) || sys.hypervisor().is_some(),
         event_sources: sys.event_sources().into_keys().collect(),
         nmi_watchdog: kernel("nmi_watchdog"),

@@ -10,10 +10,12 @@ use super::origin::{Origin, Origins, RingKind, Role};
 use super::proc_source::ProcSource;
 use super::rings::Records;
 use super::stacks::{BuiltStack, Stacks};
+use super::summed_waits::{StackedWait, SummedWaits};
 use super::tasks::{TaskContext, Tasks};
 use super::waiting::WaitSample;
 use crate::abi::perf::{CommRecord, Mode};
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
+use crate::sys::bpf::{ThreadSums, WaitRecord};
 use crate::sys::clock::Clock;
 use crate::sys::perf::record::{self, Record, SampleId};
 use crate::units::Nanos;
@@ -38,6 +40,8 @@ pub struct Assembler<W> {
     modules: Modules,
     stacks: Stacks,
     spans: OffCpuSpans,
+    /// Waits that the kernel sums.
+    pub summed: SummedWaits,
     proc: W,
     /// The stream so far.
     pub out: EventQueue,
@@ -66,6 +70,7 @@ impl<W: ProcSource> Assembler<W> {
             modules,
             stacks: Stacks::new(method),
             spans: OffCpuSpans::new(partial),
+            summed: SummedWaits::default(),
             proc,
             out,
             samples: 0,
@@ -154,6 +159,11 @@ impl<W: ProcSource> Assembler<W> {
     pub fn waiting(&mut self, seen: &WaitSample) {
         let (from, to) = (self.clock.instant(seen.from), self.clock.instant(seen.to));
         let Some(pid) = self.spans.blocked_since(seen.tid, from) else { return };
+        let built = self.waiting_stack(pid, to, seen);
+        self.spans.seen(seen.tid, built.stack, built.end);
+    }
+
+    fn waiting_stack(&mut self, pid: u32, to: Nanos, seen: &WaitSample) -> BuiltStack {
         let Assembler { tasks, modules, proc, out, stacks, .. } = self;
         let mut with = TaskContext { modules, proc, out };
         tasks.meet(to, pid, seen.tid, &mut with);
@@ -162,7 +172,7 @@ impl<W: ProcSource> Assembler<W> {
         if let Some(space) = built.unknown.then(|| tasks.reread_if_stale(pid, &mut with)).flatten() {
             built = stacks.waiting(seen, &space, with.out);
         }
-        self.spans.seen(seen.tid, built.stack, built.end);
+        built
     }
 
     fn ring_kind(&self, stamp: &SampleId, record: &Record<'_>) -> Option<RingKind> {
@@ -215,6 +225,9 @@ impl<W: ProcSource> Assembler<W> {
             }
             return;
         }
+        if origin.role == Role::Waits {
+            return self.waited(at, stamp, sample);
+        }
         let early = self.awaits_exec.is_some() && origin.role.ring_kind() == RingKind::Samples;
         if early || !self.follow.wants(stamp.pid, stamp.tid) || self.is_double(stamp.tid, &origin) {
             return;
@@ -240,8 +253,55 @@ impl<W: ProcSource> Assembler<W> {
                     kernel: sample.mode == Mode::Kernel,
                 }));
             }
-            Role::Wakes(_) | Role::Switches | Role::Tasks => {}
+            Role::Wakes(_) | Role::Waits | Role::Switches | Role::Tasks => {}
         }
+    }
+
+    /// The kernel passed on a wait, or the last sums of a thread.
+    fn waited(&mut self, at: Nanos, stamp: &SampleId, sample: &record::Sample<'_>) {
+        match WaitRecord::parse(sample.raw) {
+            Some(WaitRecord::Wait { pid, tid, left, ran, spacing }) if self.follow.wants(pid, tid) => {
+                if self.awaits_exec.is_some() {
+                    return;
+                }
+                let built = self.stack(at, stamp, sample);
+                let (left_at, woken) = (self.clock.instant(left.at), left.woken.map(|woken| self.clock.instant(woken)));
+                let (blocked, queued) = StackedWait::split(left.state, left_at, woken, self.clock.instant(ran));
+                let end = if built.stack.is_some() { built.end } else { StackEnd::NotTaken };
+                let wait = StackedWait { at: left_at, blocked, queued, stack: built.stack, end, spacing };
+                self.summed.stacked(tid, left.state, wait);
+            }
+            Some(WaitRecord::Ended(sums)) if self.follow.wants(sums.pid, sums.tid) => {
+                self.summed.ended(at, &sums, &mut self.out);
+            }
+            _ => {}
+        }
+    }
+
+    /// The kernel's sums of a thread were read.
+    pub fn summed(&mut self, at: Nanos, sums: &ThreadSums) {
+        if self.follow.wants(sums.pid, sums.tid) {
+            self.summed.read(at, sums, &mut self.out);
+        }
+    }
+
+    /// The kernel's sums of a thread were read for the last time. If it still waits, `seen` tells in what.
+    pub fn summed_last(&mut self, at: Nanos, sums: &ThreadSums, seen: Option<&WaitSample>) {
+        if !self.follow.wants(sums.pid, sums.tid) {
+            return;
+        }
+        if let Some(left) = sums.left {
+            let (left_at, woken) = (self.clock.instant(left.at), left.woken.map(|woken| self.clock.instant(woken)));
+            let (blocked, queued) = StackedWait::split(left.state, left_at, woken, at);
+            let built = seen.map(|seen| self.waiting_stack(sums.pid, at, seen));
+            let (stack, end) = built.map_or((None, StackEnd::NotTaken), |built| (built.stack, built.end));
+            self.summed.stacked(
+                sums.tid,
+                left.state,
+                StackedWait { at: left_at, blocked, queued, stack, end, spacing: Nanos(0) },
+            );
+        }
+        self.summed.ended(at, sums, &mut self.out);
     }
 
     fn is_double(&self, tid: u32, origin: &Origin) -> bool {

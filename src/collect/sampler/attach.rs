@@ -3,11 +3,11 @@
 
 use super::event_requests::{EventGroup, EventRequests, paranoid, refused};
 use super::new_threads::threads_of;
-use super::origin::{Origin, Origins, RingKind};
+use super::origin::{Origin, Origins, RingKind, Role};
 use super::rings::Rings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, SampleSource, Target};
-use crate::sys::bpf::ProcessFilter;
+use crate::sys::bpf::{ProcessFilter, WaitSums};
 use crate::sys::limits;
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
 use rustc_hash::FxHashSet;
@@ -172,6 +172,7 @@ pub fn attach(
     attacher.whole_cpus(|set| set.everywhere)?;
     match attach_scope {
         AttachScope::Processes(pids, inherit) => {
+            attacher.follow(pids);
             attacher.sample_cpus(pids, *inherit)?;
             attacher.processes(pids, *inherit)?;
         }
@@ -180,7 +181,8 @@ pub fn attach(
             attacher.done.samples = SampleSource::Cpus;
             attacher.whole_cpus(|set| !set.everywhere)?;
             if let Some((pids, inherit)) = keep {
-                attacher.done.filter = filter(pids, *inherit, root);
+                attacher.follow(pids);
+                attacher.open_filter(pids, *inherit);
                 attacher.keep_in_kernel();
             }
         }
@@ -216,8 +218,8 @@ impl Attacher<'_> {
         if !may_open_cpus(self.event_requests, self.cpus) || self.keeps_to_tasks() {
             return Ok(());
         }
-        self.done.filter = filter(pids, inherit, self.root);
-        if self.done.filter.is_none()
+        self.open_filter(pids, inherit);
+        if self.filter().is_none()
             && self.event_requests.bytes_per_second(EventGroup::is_by_cpu) > CHEAP / self.cpus.len() as u64
         {
             return Ok(());
@@ -226,6 +228,24 @@ impl Attacher<'_> {
         self.whole_cpus(EventGroup::is_by_cpu)?;
         self.keep_in_kernel();
         Ok(())
+    }
+
+    /// The kernel's sums of waits have a filter that serves samples as well.
+    fn filter(&self) -> Option<&ProcessFilter> {
+        self.event_requests.sums.as_ref().and_then(WaitSums::filter).or(self.done.filter.as_ref())
+    }
+
+    fn open_filter(&mut self, pids: &[u32], inherit: Inherit) {
+        if self.filter().is_none() {
+            self.done.filter = filter(pids, inherit, self.root);
+        }
+    }
+
+    /// Adds the processes whose waits are summed.
+    fn follow(&self, pids: &[u32]) {
+        let filter = self.event_requests.sums.as_ref().and_then(WaitSums::filter);
+        // More processes than there is room for end no capture: the waits of the last are not seen.
+        filter.into_iter().for_each(|filter| pids.iter().for_each(|pid| drop(filter.add(*pid))));
     }
 
     /// Whether sampling events must stay on the tasks. Multiplexed events on CPUs are scheduled before those of tasks,
@@ -338,6 +358,9 @@ impl Attacher<'_> {
             if let Some(ring) = self.done.rings.of(role.ring_kind(), at) {
                 event.redirect(ring.owner())?;
             }
+            if let (Role::Waits, Place::Cpu(cpu), Some(sums)) = (role, place, &self.event_requests.sums) {
+                sums.send(cpu, event)?;
+            }
             self.done.origins.insert(event.id()?, Origin { role: *role, layout: request.layout, owner });
         }
         let by_exec = matches!(place, Place::Task { .. });
@@ -365,7 +388,7 @@ impl Attacher<'_> {
     /// If the kernel accepts a program, others' samples are dropped before they cost a copy, otherwise after the ring.
     /// Tracepoints reject this kind of program.
     fn keep_in_kernel(&self) {
-        let Some(filter) = &self.done.filter else { return };
+        let Some(filter) = self.filter() else { return };
         for event in &self.done.everywhere {
             let origin = event.id().ok().and_then(|id| self.done.origins.get(&id));
             if origin.is_some_and(|origin| origin.role.ring_kind() == RingKind::Samples) {

@@ -3,6 +3,7 @@
 use super::origin::{RingKind, Role};
 use crate::error::{Error, ErrorKind};
 use crate::model::{CallGraph, EventSpec, Note, Rate, WaitSource};
+use crate::sys::bpf::WaitSums;
 use crate::sys::perf::event::{self, Request};
 use crate::sys::perf::record::Layout;
 use std::io;
@@ -56,6 +57,8 @@ pub struct EventRequests {
     pub exclude_kernel: bool,
     /// The source of off-CPU time, if that is requested.
     pub waits: Option<WaitSource>,
+    /// The kernel's sums, if they are that source.
+    pub sums: Option<WaitSums>,
 }
 
 impl EventRequests {
@@ -71,14 +74,28 @@ impl EventRequests {
     /// Bytes per second that a busy CPU may write for these sets. The kernel reserves a sample's full stack size,
     /// however much it fills. The rate of events sampled by period is unknown; some thousands are assumed.
     pub fn bytes_per_second(&self, which: impl Fn(&EventGroup) -> bool) -> u64 {
-        let requests = self.sets.iter().filter(|set| which(set)).flat_map(|set| &set.requests);
+        let requests = self.sets.iter().filter(|set| which(set)).flat_map(|set| set.requests.iter().zip(&set.roles));
         requests
-            .map(|request| {
+            .map(|(request, role)| {
                 let each = 400 + u64::from(request.layout.stack_bytes);
-                each * if let Some(Rate::Frequency(hertz)) = request.rate { hertz } else { 8_000 }
+                each * match (request.rate, role) {
+                    (Some(Rate::Frequency(hertz)), _) => hertz,
+                    // What does not fit is summed in the kernel.
+                    (_, Role::Waits) => 500,
+                    _ => 8_000,
+                }
             })
             .sum()
     }
+}
+
+/// An event that counts nothing and only carries records, so that these are complete wherever samples are taken, and
+/// their losses are counted separately.
+pub fn records(name: &str, role: Role, exclude_kernel: bool) -> EventGroup {
+    let mut request = Request::counting(event::SOFTWARE, [event::DUMMY, 0, 0]);
+    (request.exclude.kernel, request.exclude.hv) = (exclude_kernel, exclude_kernel);
+    (request.side_band, request.switches) = (role == Role::Tasks, role == Role::Switches);
+    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false }
 }
 
 /// Layout of samples whose stacks are taken by `method`.

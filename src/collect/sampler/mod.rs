@@ -31,7 +31,9 @@ mod request;
 mod rings;
 mod run;
 mod sorter;
+mod stack_spacing;
 mod stacks;
+mod summed_waits;
 mod switches;
 mod tasks;
 mod waiting;
@@ -47,6 +49,7 @@ pub use probe_point::build_id;
 pub use run::{EndReason, Ended};
 
 use crate::model::{EventSpec, HardwarePlan, Note, Plan, SampleSource, WaitSource};
+use crate::sys::bpf::WaitSums;
 use crate::sys::clock::Clock;
 use crate::sys::spawn::Started;
 use crate::sys::tee::CommandOutput;
@@ -72,6 +75,8 @@ pub struct Sampler {
     events: Vec<EventSpec>,
     waits: Option<WaitSource>,
     wait_sampler: Option<WaitSampler>,
+    sums: Option<WaitSums>,
+    sums_read: stack_spacing::LastRead,
     notes: Vec<Note>,
 }
 

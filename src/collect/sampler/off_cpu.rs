@@ -154,7 +154,8 @@ impl OffCpuSpans {
 
 fn span(left: &Left, blocked: Nanos, queued: Option<Nanos>) -> OffCpu {
     let Left { at, pid, tid, state, stack, end } = *left;
-    OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false }
+    let longest = blocked + queued.unwrap_or_default();
+    OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false, count: 1, longest }
 }
 
 /// Decodes the state in a `sched_switch` record: `TASK_*` bits of linux/sched.h as `task_state_index` reports them. A

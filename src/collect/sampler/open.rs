@@ -7,6 +7,7 @@ use super::follow::FollowedTasks;
 use super::hardware::{self, Hardware};
 use super::operations::Operations;
 use super::proc_source::LiveProc;
+use super::stack_spacing::LastRead;
 use super::{Sampler, request, run};
 use crate::error::{Context, Result};
 use crate::model::{OpsSpec, Plan, SampleSource, Target, WaitSource};
@@ -82,6 +83,8 @@ impl Sampler {
             events: event_requests.specs,
             waits: event_requests.waits,
             wait_sampler: None,
+            sums: event_requests.sums,
+            sums_read: LastRead::NEVER,
             notes,
         })
     }

@@ -42,6 +42,8 @@ pub enum Role {
     Leaves(Option<Field>),
     /// The thread in this field is woken.
     Wakes(Field),
+    /// A program in the kernel passes on a wait, or the sums of a thread that has ended.
+    Waits,
     /// Not at all: the event carries context-switch records.
     Switches,
     /// Not at all: the event carries records of tasks and their mappings.
@@ -53,7 +55,7 @@ impl Role {
     pub fn ring_kind(self) -> RingKind {
         match self {
             Role::Event(_) => RingKind::Samples,
-            Role::Leaves(_) | Role::Switches => RingKind::Switches,
+            Role::Leaves(_) | Role::Switches | Role::Waits => RingKind::Switches,
             Role::Wakes(_) => RingKind::Wakeups,
             Role::Tasks => RingKind::Tasks,
         }

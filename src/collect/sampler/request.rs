@@ -1,7 +1,7 @@
 //! Translates the plan into requests to the kernel: events, their fallbacks, what each sample carries. Events are
 //! opened only on the calling thread, to test what is permitted and what counts.
 
-use super::event_requests::{EventGroup, EventRequests, layout, paranoid, refused};
+use super::event_requests::{EventGroup, EventRequests, layout, paranoid, records, refused};
 use super::origin::Role;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
@@ -49,27 +49,16 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
             }),
         }
     }
-    let mut waits = None;
+    let (mut waits, mut sums) = (None, None);
     if plan.off_cpu {
-        let switches = switches::choose(plan.call_graph, exclude_kernel, root);
+        let switches = switches::choose(&plan.target, plan.call_graph, exclude_kernel, root);
         waits = Some(switches.source);
+        sums = switches.sums;
         sets.extend(switches.sets);
         notes.extend(switches.note);
     }
-    if plan.off_cpu {
-        sets.push(records("context switches", Role::Switches, exclude_kernel));
-    }
     sets.push(records("tasks", Role::Tasks, exclude_kernel));
-    Ok(EventRequests { sets, specs, notes, hardware, is_virtual, exclude_kernel, waits })
-}
-
-/// An event that counts nothing and only carries records, so that these are complete wherever samples are taken, and
-/// their losses are counted separately.
-fn records(name: &str, role: Role, exclude_kernel: bool) -> EventGroup {
-    let mut request = Request::counting(event::SOFTWARE, [event::DUMMY, 0, 0]);
-    (request.exclude.kernel, request.exclude.hv) = (exclude_kernel, exclude_kernel);
-    (request.side_band, request.switches) = (role == Role::Tasks, role == Role::Switches);
-    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false }
+    Ok(EventRequests { sets, specs, notes, hardware, is_virtual, exclude_kernel, waits, sums })
 }
 
 fn sample_request(

@@ -1,16 +1,17 @@
 //! The capture's thread: waits for rings to fill, drains them in time order, sends batches and detects the end. It
 //! wakes for data, for the end of something, and a few times a second to keep the stream fresh.
 
-use super::Sampler;
 use super::assemble::Assembler;
 use super::counters::{LastReading, Reader};
 use super::coverage::coverage;
 use super::new_threads::threads_of;
 use super::proc_source::LiveProc;
 use super::sorter::EventSorter;
-use super::waiting::WaitSampler;
+use super::waiting::{WaitSampler, look};
+use super::{Sampler, stack_spacing};
 use crate::error::Result;
 use crate::model::{CallGraph, Coverage, Event, Note, RecordCount, Target, WaitSource};
+use crate::sys::bpf::WaitSums;
 use crate::sys::cgroupfs;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
@@ -26,6 +27,8 @@ use std::sync::mpsc::SyncSender;
 const FRESH: Nanos = Nanos(200_000_000);
 /// Younger records stay in their ring until the next round: by then every CPU has written its records of that age.
 const SLACK_NS: u64 = 2_000_000;
+/// Threads that are looked at when a capture ends while they wait.
+const MOST_LOOKS: usize = 4096;
 /// Time after SIGTERM for a command that outlives its capture.
 const GRACE: Nanos = Nanos(5_000_000_000);
 
@@ -90,12 +93,14 @@ impl Sampler {
             reason = self.over(&stop, deadline, self.clock.now());
             if reason.is_none() {
                 self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
+                self.read_sums();
                 let gone = self.assembler.out.flush(self.clock.now(), &out).is_err();
                 reason = gone.then_some(EndReason::ReaderGone);
             }
         };
         let LastReading { at, mut notes, .. } = self.end(&mut merge, counters);
         notes.extend(self.wait_sampler.take().and_then(|looks| looks.note()));
+        notes.extend(self.sums.as_ref().and_then(unfollowed));
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(self.attached.all(), self.assembler.origins(), &self.events);
@@ -125,6 +130,9 @@ impl Sampler {
             if self.plan.delay.0 == 0 {
                 self.assembler.out.extend(counters.begin());
                 self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
+                start_sums(self.sums.as_mut());
+                self.sums_read.at = self.clock.now();
+                self.assembler.summed.read_all(self.sums_read.at);
                 command.release()?;
                 self.look_at_waits()?;
                 return Ok(None);
@@ -145,6 +153,9 @@ impl Sampler {
             // Fails only for a thread that has ended meanwhile.
             let _ = event.enable();
         }
+        start_sums(self.sums.as_mut());
+        self.sums_read.at = self.clock.now();
+        self.assembler.summed.read_all(self.sums_read.at);
         self.assembler.mark_stale();
         self.look_at_waits()?;
         Ok(None)
@@ -157,6 +168,38 @@ impl Sampler {
             self.wait_sampler = Some(WaitSampler::start(&self.assembler.follow, stacks)?);
         }
         Ok(())
+    }
+
+    /// Reads the kernel's sums of waits once a window.
+    fn read_sums(&mut self) {
+        let now = self.clock.now();
+        if let Some(sums) = &self.sums
+            && now >= self.sums_read.at + self.plan.interval
+        {
+            let before = self.sums_read.spacing;
+            self.sums_read = self.sums_read.next(now, sums.cost());
+            if self.sums_read.spacing != before {
+                // Stacks carry the spacing that they were chosen by: a refused change only costs more.
+                let _ = sums.space(self.sums_read.spacing);
+            }
+            // What cannot be read now is read with the next window.
+            let _ = sums.read(|thread| self.assembler.summed(now, thread));
+            self.assembler.summed.read_all(now);
+        }
+    }
+
+    /// Reads them for the last time, with a look at each thread that still waits.
+    fn last_sums(&mut self, at: Nanos) {
+        let Some(sums) = &self.sums else { return };
+        let (stacks, mut looks) = (self.plan.call_graph != CallGraph::None, MOST_LOOKS);
+        let _ = sums.read(|thread| {
+            let mut look = || {
+                looks = looks.checked_sub(1)?;
+                look(thread.tid, stacks)
+            };
+            let seen = if thread.left.is_some_and(|left| left.state > 0) { look() } else { None };
+            self.assembler.summed_last(at, thread, seen.as_ref());
+        });
     }
 
     fn meet_everybody(&mut self) {
@@ -218,7 +261,8 @@ impl Sampler {
         assembler.sweep();
         self.wait_sampler.iter().for_each(|looks| looks.watch(&assembler.follow));
         for pid in assembler.ended.drain(..) {
-            self.attached.filter.iter().for_each(|filter| filter.remove(pid));
+            let filters = self.attached.filter.iter().chain(self.sums.as_ref().and_then(WaitSums::filter));
+            filters.for_each(|filter| filter.remove(pid));
         }
     }
 
@@ -250,7 +294,9 @@ impl Sampler {
         let mut last = counters.end();
         // Counters whose thread has failed read nothing and know no time.
         last.at = last.at.max(stopped);
+        self.sums.iter_mut().for_each(WaitSums::stop);
         self.round(merge, u64::MAX);
+        self.last_sums(last.at);
         self.assembler.finish(last.at);
         self.assembler.out.extend(std::mem::take(&mut last.events));
         last
@@ -269,6 +315,21 @@ impl Sampler {
         }
         command.wait_for(GRACE)
     }
+}
+
+fn start_sums(sums: Option<&mut WaitSums>) {
+    if let Some(sums) = sums {
+        // Both worked when the capture was opened.
+        let _ = sums.space(stack_spacing::LEAST).and_then(|()| sums.start());
+    }
+}
+
+fn unfollowed(sums: &WaitSums) -> Option<Note> {
+    (sums.unfollowed() > 0).then(|| Note {
+        topic: "waits-unseen".to_string(),
+        text: "More threads waited at once than the kernel could sum waits for: those of some are missing.".to_string(),
+        fix: Some("Profile fewer processes.".to_string()),
+    })
 }
 
 /// Identity of a directory: one recreated under the same name is different, and none of the events is on it.

@@ -1,10 +1,11 @@
-//! Chooses how off-CPU time is recorded: by the source that sees most of what this machine and user allow. Every source
-//! needs the switch records, which determine each span's length; sources differ in what they add.
+//! Chooses how off-CPU time is recorded: by the source that sees most of what this machine and user allow. Sums in
+//! the kernel cost least; every other source needs the switch records, which determine each span's length.
 
-use super::event_requests::{EventGroup, layout};
+use super::event_requests::{EventGroup, layout, records};
 use super::origin::Role;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CallGraph, Note, Rate, WaitSource};
+use crate::model::{CallGraph, Note, Rate, Target, WaitSource};
+use crate::sys::bpf::{self, ProcessFilter, WaitSums};
 use crate::sys::perf::event::{self, Place, Request};
 use crate::sys::perf::record::Layout;
 use crate::sys::perf::tracefs::Format;
@@ -21,25 +22,36 @@ pub struct Switches {
     pub source: WaitSource,
     /// Events it needs besides the switch records.
     pub sets: Vec<EventGroup>,
+    /// The kernel's sums, if they are the source.
+    pub sums: Option<WaitSums>,
     /// Its limits, and what a better source needs.
     pub note: Option<Note>,
 }
 
 /// Chooses the source that sees most. Files are read below `root`.
-pub fn choose(method: CallGraph, exclude_kernel: bool, root: &Path) -> Switches {
+pub fn choose(target: &Target, method: CallGraph, exclude_kernel: bool, root: &Path) -> Switches {
     // A switch happens in the kernel: with the kernel excluded, the events do not sample.
     if exclude_kernel {
         let source = WaitSource::SwitchRecords;
         let fix = "sudo sysctl kernel.perf_event_paranoid=1".to_string();
-        return Switches { source, sets: Vec::new(), note: Some(note(source, "", fix)) };
+        let sets = vec![records("context switches", Role::Switches, true)];
+        return Switches { source, sets, sums: None, note: Some(note(source, "", fix)) };
     }
+    if let Ok((set, sums)) = kernel_sums(target, method, root) {
+        return Switches { source: WaitSource::KernelSums, sets: vec![set], sums: Some(sums), note: None };
+    }
+    let records = records("context switches", Role::Switches, false);
     match tracepoints(method, root) {
-        Ok(sets) => Switches { source: WaitSource::Tracepoints, sets, note: None },
+        Ok(mut sets) => {
+            sets.push(records);
+            Switches { source: WaitSource::Tracepoints, sets, sums: None, note: None }
+        }
         Err(error) => {
             let source = WaitSource::SwitchEvents;
             let why = format!(" ({error})");
             let fix = error.remedy().unwrap_or("Run as root.").to_string();
-            Switches { source, sets: vec![switch_event(method)], note: Some(note(source, &why, fix)) }
+            let sets = vec![switch_event(method), records];
+            Switches { source, sets, sums: None, note: Some(note(source, &why, fix)) }
         }
     }
 }
@@ -50,6 +62,24 @@ fn note(source: WaitSource, why: &str, fix: String) -> Note {
         text: format!("Waits come from {}; {}{why}.", source.text(), source.blind_spot()),
         fix: Some(fix),
     }
+}
+
+/// The programs that sum waits in the kernel, and the event that they write to on each CPU. They tell processes apart,
+/// but neither single threads nor control groups.
+fn kernel_sums(target: &Target, method: CallGraph, root: &Path) -> io::Result<(EventGroup, WaitSums)> {
+    let filter = match target {
+        Target::Command { .. } => Some(ProcessFilter::open(true, root)?),
+        Target::Processes { children, .. } => Some(ProcessFilter::open(*children, root)?),
+        Target::Cpus { cpus } if cpus.is_empty() => None,
+        Target::Threads { .. } | Target::Cgroup { .. } | Target::Cpus { .. } => {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+    };
+    let layout = Layout { raw: true, ..leaving(method) };
+    let event = (event::SOFTWARE, bpf::OUTPUT);
+    let set = every(event, layout, Role::Waits, "waits", true);
+    let allowed = set.requests.iter().try_for_each(|request| event::open(request, &[], Place::Cpu(0)).map(drop));
+    allowed.and_then(|()| Ok((set, WaitSums::open(filter, root)?)))
 }
 
 /// Events for leaving the CPU (with the stack) and for being woken.
@@ -110,10 +140,11 @@ mod tests {
     fn without_tracefs_switches_are_sampled_and_without_the_kernel_recorded() {
         let Ok(root) = tempfile::tempdir() else { panic!("no temporary directory") };
         for (exclude_kernel, source, sets, word) in [
-            (false, WaitSource::SwitchEvents, 1, "mount -t tracefs"),
-            (true, WaitSource::SwitchRecords, 0, "perf_event_paranoid=1"),
+            (false, WaitSource::SwitchEvents, 2, "mount -t tracefs"),
+            (true, WaitSource::SwitchRecords, 1, "perf_event_paranoid=1"),
         ] {
-            let chosen = choose(CallGraph::Auto, exclude_kernel, root.path());
+            let target = Target::Processes { pids: vec![1], children: false };
+            let chosen = choose(&target, CallGraph::Auto, exclude_kernel, root.path());
             assert_eq!((chosen.source, chosen.sets.len()), (source, sets));
             let note = chosen.note.unwrap_or_else(|| panic!("{source:?} says nothing"));
             assert!(note.fix.is_some_and(|fix| fix.contains(word)) && note.text.contains("wake-ups"), "{}", note.text);

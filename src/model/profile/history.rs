@@ -236,6 +236,8 @@ mod tests {
             stack: None,
             end: StackEnd::NotTaken,
             estimated: false,
+            count: 1,
+            longest: second(4),
         };
         builder.apply(Event::OffCpu(span));
         let meta = builder.profile().meta.clone();

@@ -198,11 +198,13 @@ impl Row for OffCpu {
         let kinds = state | end << 2 | u64::from(self.estimated) << 4 | u64::from(self.queued.is_some()) << 5;
         let queued = self.queued.unwrap_or_default().0;
         let stack = self.stack.map_or(0, |id| u64::from(id.0) + 1);
-        [self.at.0, kinds, self.blocked.0, queued, stack, pair(self.pid, self.tid), 0, 0]
+        // A single wait is its own longest.
+        let longest = self.longest.0.wrapping_sub(self.whole().0);
+        [self.at.0, kinds, self.blocked.0, queued, stack, pair(self.pid, self.tid), self.count, longest]
     }
 
-    fn of(&[at, kinds, blocked, queued, stack, task, ..]: &[u64; WORDS]) -> OffCpu {
-        OffCpu {
+    fn of(&[at, kinds, blocked, queued, stack, task, count, longest]: &[u64; WORDS]) -> OffCpu {
+        let mut span = OffCpu {
             at: Nanos(at),
             pid: high(task),
             tid: low(task),
@@ -222,7 +224,11 @@ impl Row for OffCpu {
                 _ => StackEnd::NotTaken,
             },
             estimated: kinds >> 4 & 1 == 1,
-        }
+            count,
+            longest: Nanos(0),
+        };
+        span.longest = Nanos(longest.wrapping_add(span.whole().0));
+        span
     }
 }
 
@@ -285,12 +291,25 @@ mod tests {
             prop::sample::select(vec![Runnable, Sleeping, DiskSleep, Other]),
             prop::sample::select(vec![Whole, Truncated, Broken, NotTaken]),
             any::<bool>(),
+            prop_oneof![Just(1), any::<u64>()],
         );
         let (task, stack) = ((any::<u32>(), any::<u32>()), prop::option::of(any::<u32>().prop_map(StackId)));
-        let times = (time(), time(), prop::option::of(time()));
-        (times, task, kinds, stack).prop_map(|((at, blocked, queued), (pid, tid), (state, end, estimated), stack)| {
-            OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated }
-        })
+        let times = (time(), time(), prop::option::of(time()), time());
+        (times, task, kinds, stack).prop_map(
+            |((at, blocked, queued, longest), (pid, tid), (state, end, estimated, count), stack)| OffCpu {
+                at,
+                pid,
+                tid,
+                state,
+                blocked,
+                queued,
+                stack,
+                end,
+                estimated,
+                count,
+                longest,
+            },
+        )
     }
 
     fn reading() -> impl Strategy<Value = CounterReading> {
@@ -358,6 +377,8 @@ mod tests {
                 stack: Some(StackId((at * 31 % 700) as u32)),
                 end: StackEnd::Whole,
                 estimated: false,
+                count: 1,
+                longest: Nanos(21_000 + at * 7_919 % 90_000 + at * 104_729 % 9_000),
             })
             .collect();
         assert!(waits.bytes() < 10_000 * size_of::<OffCpu>() / 4, "{}", waits.bytes());

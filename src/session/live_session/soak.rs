@@ -83,6 +83,8 @@ impl Stream {
             stack: waited,
             end,
             estimated: false,
+            count: 1,
+            longest: Nanos(leaf + nth),
         }));
         let (counter, scope, at) = (CounterId(0), Scope::Thread(tid), second(at));
         let (enabled, running) = (Nanos(0), Nanos(0));

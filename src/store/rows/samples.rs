@@ -64,6 +64,8 @@ impl Rows for OffCpu {
             .opt_u32("stack", events.iter().map(|span| span.stack.map(|id| id.0)))
             .text("end", events.iter().map(|span| span.end.word()))
             .bool("estimated", events.iter().map(|span| span.estimated))
+            .u64("count", events.iter().map(|span| span.count))
+            .u64("longest_ns", events.iter().map(|span| span.longest.0))
             .build()
     }
 
@@ -71,6 +73,7 @@ impl Rows for OffCpu {
         let (at, pid, tid) = (table.u64("at_ns")?, table.u32("pid")?, table.u32("tid")?);
         let (state, blocked, queued) = (table.text("state")?, table.u64("blocked_ns")?, table.opt_u64("queued_ns")?);
         let (stack, end, estimated) = (table.opt_u32("stack")?, table.text("end")?, table.opt_bool("estimated")?);
+        let (count, longest) = (table.opt_u64("count")?, table.opt_u64("longest_ns")?);
         let mut unknown = 0;
         for row in 0..table.rows() {
             match (Word::from_word(state[row]), Word::from_word(end[row])) {
@@ -84,6 +87,10 @@ impl Rows for OffCpu {
                     stack: stack[row].map(StackId),
                     end,
                     estimated: estimated[row].unwrap_or(false),
+                    count: count[row].unwrap_or(1),
+                    longest: Nanos(
+                        longest[row].unwrap_or(blocked[row].saturating_add(queued[row].unwrap_or_default())),
+                    ),
                 }),
                 _ => unknown += 1,
             }

@@ -63,6 +63,8 @@ pub fn chunk(number: u32) -> Vec<Event> {
             stack: Some(StackId(low)),
             end: StackEnd::Truncated,
             estimated: true,
+            count: 2,
+            longest: Nanos(5),
         }),
         Event::Reading(CounterReading {
             counter: CounterId(0),
@@ -126,7 +128,19 @@ fn off_cpu(stacks: u32) -> impl Strategy<Value = Event> {
     let states = proptest::sample::select(states.to_vec());
     (spans, any::<u32>(), any::<u32>(), states, stack, end(), any::<bool>()).prop_map(
         |((at, blocked, queued), pid, tid, state, stack, end, estimated)| {
-            Event::OffCpu(OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated })
+            Event::OffCpu(OffCpu {
+                at,
+                pid,
+                tid,
+                state,
+                blocked,
+                queued,
+                stack,
+                end,
+                estimated,
+                count: 1 + u64::from(pid),
+                longest: blocked,
+            })
         },
     )
 }

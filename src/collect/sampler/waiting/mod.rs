@@ -6,3 +6,11 @@ mod wait_sampler;
 
 pub use wait_sample::WaitSample;
 pub use wait_sampler::WaitSampler;
+
+/// What a thread waits in right now; `None` if it runs, has ended or may not be read.
+pub fn look(tid: u32, stacks: bool) -> Option<WaitSample> {
+    match wait_sample::WaitFiles::new(tid, false).look(stacks) {
+        wait_sample::ThreadState::Blocked(sample) => Some(sample),
+        _ => None,
+    }
+}
