@@ -19,6 +19,9 @@ use std::path::Path;
 /// Events written at once when the history is saved.
 const CHUNK: usize = 4096;
 
+/// Free memory goes back to the system this often.
+const TRIM_EVERY: Nanos = Nanos(30_000_000_000);
+
 /// The limit of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
@@ -45,6 +48,7 @@ pub struct History {
     clock: Option<Clock>,
     since: Nanos,
     now: Nanos,
+    trimmed: Nanos,
     /// `None` without a baseline.
     assessor: Option<LiveAssessor>,
     /// Records lost since the session's start, including those in dropped history.
@@ -54,7 +58,7 @@ pub struct History {
 impl History {
     pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock, assessor: Option<LiveAssessor>) -> History {
         let (clock, since, now, numbers) = (Some(clock), Nanos(0), Nanos(0), Numbers::default());
-        History { builder, numbers, newest: NEWEST, limit, clock, since, now, assessor, lost: 0 }
+        History { builder, numbers, newest: NEWEST, limit, clock, since, now, trimmed: now, assessor, lost: 0 }
     }
 
     /// Keeps this many frames and stacks that nothing refers to.
@@ -68,7 +72,18 @@ impl History {
         let (limit, now) = (Limit::default(), profile.duration());
         let builder = ProfileBuilder::of(profile);
         let numbers = Numbers::default();
-        History { builder, numbers, newest: NEWEST, limit, clock: None, since: Nanos(0), now, assessor: None, lost: 0 }
+        History {
+            builder,
+            numbers,
+            newest: NEWEST,
+            limit,
+            clock: None,
+            since: Nanos(0),
+            now,
+            trimmed: now,
+            assessor: None,
+            lost: 0,
+        }
     }
 
     /// A snapshot for long operations while the session continues.
@@ -77,7 +92,7 @@ impl History {
         let builder = ProfileBuilder::of(self.profile().clone());
         let History { limit, since, now, lost, .. } = *self;
         let (numbers, newest) = (Numbers::default(), self.newest);
-        History { builder, numbers, newest, limit, clock: None, since, now, assessor: None, lost }
+        History { builder, numbers, newest, limit, clock: None, since, now, trimmed: now, assessor: None, lost }
     }
 
     /// Moves the session's start on the wall clock, after the clock was set or the machine slept.
@@ -207,15 +222,16 @@ impl History {
         self.take(last.late);
     }
 
-    /// Drops the oldest quarter of the time until the rest fits.
+    /// Drops the oldest quarter of the time until the rest fits. Views free much memory in small pieces, and so does this.
     fn trim(&mut self) {
         let too_long =
             |history: &History| history.now - history.since > history.limit.span + Nanos(history.limit.span.0 / 4);
-        let mut forgot = false;
+        let mut due = self.now - self.trimmed >= TRIM_EVERY;
         while (self.bytes() > self.limit.bytes || too_long(self)) && self.forget_quarter() {
-            forgot = true;
+            due = true;
         }
-        if forgot {
+        if due {
+            self.trimmed = self.now;
             heap::trim();
         }
     }
