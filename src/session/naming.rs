@@ -40,12 +40,17 @@ impl Namer {
         let thread = std::thread::spawn(move || {
             let mut naming = Naming::new(modules, options, files);
             for batch in wanted {
+                let known = naming.added.len();
                 for chunk in batch.chunks(BATCH) {
                     let events = chunk.iter().filter_map(|frame| naming.name(frame)).collect();
                     // The receiver is gone: the session ended early.
                     if done.send(events).is_err() {
                         return naming.finish();
                     }
+                }
+                // Tables of symbols are read whole once, and then only in places.
+                if naming.added.len() > known {
+                    sys::files::release_mapped();
                 }
             }
             // Runtimes write their names late, some only when they exit.

@@ -10,7 +10,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +62,9 @@ pub fn read_from(mut file: &File, from: u64, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The files that [`map`] mapped, of any thread.
+static MAPPED: Mutex<Vec<Weak<Mapped>>> = Mutex::new(Vec::new());
+
 /// A private read-only mapping; unmapped when dropped.
 struct Mapped {
     address: *mut std::ffi::c_void,
@@ -77,6 +80,20 @@ impl AsRef<[u8]> for Mapped {
     fn as_ref(&self) -> &[u8] {
         // SAFETY: `address..address + length` was mapped readable by `map` and stays so until drop.
         unsafe { std::slice::from_raw_parts(self.address.cast(), self.length) }
+    }
+}
+
+impl Mapped {
+    fn release(&self, range: std::ops::Range<usize>) {
+        const PAGE: usize = 4096;
+        let (start, end) = (range.start.next_multiple_of(PAGE), range.end.min(self.length));
+        if start >= end {
+            return;
+        }
+        let address = self.address.wrapping_byte_add(start);
+        // SAFETY: the range lies in a private mapping of a file that is never written to, so its pages are dropped and
+        // read from the file again. A kernel with larger pages refuses an unaligned start, which changes nothing.
+        let _ = unsafe { rustix::mm::madvise(address, end - start, rustix::mm::Advice::LinuxDontNeed) };
     }
 }
 
@@ -108,15 +125,7 @@ impl MappedFile {
 
     /// Gives back the pages in a range of bytes. They can still be read: the kernel then maps them again.
     pub fn release(&self, range: std::ops::Range<usize>) {
-        const PAGE: usize = 4096;
-        let (start, end) = (range.start.next_multiple_of(PAGE), range.end.min(self.0.length));
-        if start >= end {
-            return;
-        }
-        let address = self.0.address.wrapping_byte_add(start);
-        // SAFETY: the range lies in a private mapping of a file that is never written to, so its pages are dropped and
-        // read from the file again. A kernel with larger pages refuses an unaligned start, which changes nothing.
-        let _ = unsafe { rustix::mm::madvise(address, end - start, rustix::mm::Advice::LinuxDontNeed) };
+        self.0.release(range);
     }
 }
 
@@ -132,7 +141,19 @@ impl std::fmt::Debug for MappedFile {
 /// # Errors
 /// `Corrupt` for an empty file; otherwise as `mmap(2)`.
 pub fn map(file: &File) -> Result<Bytes> {
-    Ok(Arc::new(mapped(file)?))
+    let mapped = Arc::new(mapped(file)?);
+    let mut all = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.len() == all.capacity() {
+        all.retain(|mapped| mapped.strong_count() > 0);
+    }
+    all.push(Arc::downgrade(&mapped));
+    Ok(mapped)
+}
+
+/// Gives back the pages of all mapped files. The parts still in use are mapped again when they are read.
+pub fn release_mapped() {
+    let all: Vec<_> = MAPPED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    all.iter().filter_map(Weak::upgrade).for_each(|mapped| mapped.release(0..mapped.length));
 }
 
 fn mapped(file: &File) -> Result<Mapped> {
@@ -189,6 +210,12 @@ mod tests {
             file.release(range);
         }
         assert!((*bytes).as_ref() == written);
+        let (kept, gone) = (map(&File::open(&path).unwrap()).unwrap(), map(&File::open(&path).unwrap()));
+        drop(gone);
+        for _ in 0..2 {
+            assert!((*kept).as_ref() == written);
+            release_mapped();
+        }
     }
 
     #[test]
