@@ -78,38 +78,25 @@ impl StackCounts {
     }
 }
 
+/// What tells rows apart: process and thread, stack and its end.
+type Key = (u64, u64);
+
 #[derive(Debug, Default)]
 struct Counter {
     rows: Vec<StackCount>,
     weight: u64,
     samples: u64,
-    /// Rows by thread, and by stack and its end.
-    known: FxHashMap<(u32, u64), u32>,
-    threads: FxHashMap<(u32, u32), u32>,
-    /// The thread of the last observation: the next is often of the same.
-    last: Option<((u32, u32), u32)>,
+    known: FxHashMap<Key, u32>,
+    /// The row of the last observation: the next is often like it.
+    last: Option<(Key, u32)>,
     first: Option<u64>,
     differ: bool,
 }
 
 impl Counter {
     fn add(&mut self, seen: &Observation) {
-        let thread = self.thread((seen.pid, seen.tid));
-        let stack = seen.stack.map_or(0, |id| u64::from(id.0) + 1);
-        let rows = &mut self.rows;
-        let row = *self.known.entry((thread, stack << 2 | seen.end as u64)).or_insert_with(|| {
-            rows.push(StackCount {
-                pid: seen.pid,
-                tid: seen.tid,
-                stack: seen.stack,
-                end: seen.end,
-                weight: 0,
-                queued: 0,
-                samples: 0,
-            });
-            rows.len() as u32 - 1
-        });
-        let row = &mut rows[row as usize];
+        let row = self.row(seen);
+        let row = &mut self.rows[row as usize];
         row.weight = row.weight.saturating_add(seen.weight);
         row.queued = row.queued.saturating_add(seen.queued);
         row.samples += 1;
@@ -118,15 +105,24 @@ impl Counter {
         self.differ |= *self.first.get_or_insert(seen.weight) != seen.weight;
     }
 
-    fn thread(&mut self, of: (u32, u32)) -> u32 {
-        if let Some((last, thread)) = self.last
-            && last == of
+    #[inline]
+    fn row(&mut self, seen: &Observation) -> u32 {
+        let Observation { pid, tid, stack, end, .. } = *seen;
+        let address = stack.map_or(0, |id| u64::from(id.0) + 1);
+        let key = (u64::from(pid) << 32 | u64::from(tid), address << 2 | end as u64);
+        if let Some((last, row)) = self.last
+            && last == key
         {
-            return thread;
+            return row;
         }
-        let next = self.threads.len() as u32;
-        let thread = *self.threads.entry(of).or_insert(next);
-        self.last = Some((of, thread));
-        thread
+        // Far more observations repeat a row than begin one: a look-up that adds nothing is cheaper.
+        let row = self.known.get(&key).copied().unwrap_or_else(|| {
+            self.rows.push(StackCount { pid, tid, stack, end, weight: 0, queued: 0, samples: 0 });
+            let row = self.rows.len() as u32 - 1;
+            self.known.insert(key, row);
+            row
+        });
+        self.last = Some((key, row));
+        row
     }
 }

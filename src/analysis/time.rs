@@ -48,6 +48,7 @@ impl TimeRange {
     }
 
     /// Whether the moment lies in the range.
+    #[inline]
     #[must_use]
     pub fn contains(&self, at: Nanos) -> bool {
         at >= self.from && self.to.is_none_or(|to| at < to)

@@ -120,7 +120,10 @@ impl Table {
     /// See [`Table`].
     pub fn bool(&self, name: &str) -> Result<Vec<bool>> {
         let column = self.required(name)?.bool().map_err(|error| unreadable(name, &error))?;
-        column.iter().map(|value| value.ok_or_else(|| has_nulls(name))).collect()
+        if column.null_count() > 0 {
+            return Err(has_nulls(name));
+        }
+        Ok(column.iter().map(Option::unwrap_or_default).collect())
     }
 
     /// A required column of text.
@@ -129,7 +132,10 @@ impl Table {
     /// See [`Table`].
     pub fn text(&self, name: &str) -> Result<Vec<&str>> {
         let column = self.required(name)?.str().map_err(|error| unreadable(name, &error))?;
-        column.iter().map(|value| value.ok_or_else(|| has_nulls(name))).collect()
+        if column.null_count() > 0 {
+            return Err(has_nulls(name));
+        }
+        Ok(column.iter().map(Option::unwrap_or_default).collect())
     }
 
     /// An optional column of booleans; all `None` if the table does not have it.

@@ -50,22 +50,19 @@ impl Sums {
         // Sorted by stack: a hash map's order would show in the last digits of a sum.
         let mut stacks: Vec<_> = self.by_stack.into_iter().collect();
         stacks.sort_unstable_by_key(|(stack, _)| *stack);
-        let mut tree: CallTree<(), [Sum; 2]> = CallTree::default();
+        let mut tree: CallTree<(), ()> = CallTree::default();
         let mut ends = StackPaths::of(profile, names);
-        let mut nowhere = [Sum::default(); 2];
+        let mut sums: BTreeMap<(Option<u32>, bool), Sum> = BTreeMap::new();
         for ((stack, incomplete), (weight, samples)) in stacks {
             let end = ends.end(stack, |parent, call| tree.child(parent, key(names, call)));
-            let sums = end.map_or(&mut nowhere, |node| &mut tree.nodes[node as usize].own);
-            let sum = &mut sums[usize::from(incomplete)];
+            let sum = sums.entry((end, incomplete)).or_default();
             *sum = (sum.0 + weight, sum.1 + samples);
         }
+        drop(ends);
         let mut paths: BTreeMap<Vec<FunctionId>, Sum> = BTreeMap::new();
-        let nodes = tree.nodes.iter().zip(0..).map(|(node, at)| (Some(at), node.own));
-        for (node, own) in std::iter::once((None, nowhere)).chain(nodes) {
-            for (incomplete, (weight, samples)) in [false, true].into_iter().zip(own).filter(|(_, own)| own.1 > 0) {
-                let sum = paths.entry(frames(names, &tree, node, incomplete)).or_default();
-                *sum = (sum.0 + weight, sum.1 + samples);
-            }
+        for ((end, incomplete), (weight, samples)) in sums {
+            let sum = paths.entry(frames(names, &tree, end, incomplete)).or_default();
+            *sum = (sum.0 + weight, sum.1 + samples);
         }
         let paths: Vec<_> =
             paths.into_iter().map(|(frames, (weight, samples))| PathCost { frames, weight, samples }).collect();
@@ -84,7 +81,7 @@ fn key(names: &Names, call: Call) -> u32 {
     call.function << 1 | u32::from(names.is_inlined(call.label))
 }
 
-fn frames<C>(names: &Names, tree: &CallTree<(), C>, end: Option<u32>, incomplete: bool) -> Vec<FunctionId> {
+fn frames(names: &Names, tree: &CallTree<(), ()>, end: Option<u32>, incomplete: bool) -> Vec<FunctionId> {
     let calls = std::iter::successors(end, |node| tree.nodes[*node as usize].parent);
     let mut calls: Vec<_> = calls.map(|node| function(names, tree.nodes[node as usize].function)).collect();
     if calls.is_empty() {

@@ -88,7 +88,7 @@ impl Rows for NamesDef {
             .build()
     }
 
-    /// A new set of names begins wherever the depth is zero or the frame changes.
+    /// A new set of names begins wherever the depth is zero or the frame changes. Most frames have one name.
     fn decode(table: &Table, emit: &mut dyn FnMut(Self)) -> Result<u64> {
         let (frame, depth, function) = (table.u32("frame")?, table.u32("depth")?, table.text("function")?);
         let (file, line, inlined) = (table.opt_text("file")?, table.opt_u32("line")?, table.bool("inlined")?);
@@ -96,7 +96,7 @@ impl Rows for NamesDef {
         for row in 0..table.rows() {
             let id = FrameId(frame[row]);
             if depth[row] == 0 || names.as_ref().is_none_or(|names| names.frame != id) {
-                names.replace(NamesDef { frame: id, symbols: Vec::new() }).map(&mut *emit);
+                names.replace(NamesDef { frame: id, symbols: Vec::with_capacity(1) }).map(&mut *emit);
             }
             if let Some(names) = &mut names {
                 names.symbols.push(Symbol {
