@@ -3,19 +3,21 @@
 
 use super::table::corrupt;
 use crate::error::Result;
-use polars::prelude::{ChunkedArray, Column, CompatLevel, DataType, PolarsNumericType, PolarsResult};
+use polars_arrow::array::{Array, PrimitiveArray};
+use polars_arrow::types::NativeType;
 use polars_parquet::write::{
     CompressedPage, CompressionOptions, Encoding, Page, ParquetType, StatisticsOptions, Version, WriteOptions,
     ZstdLevel, array_to_columns, array_to_pages, compress, get_dtype_encoding, to_nested,
 };
+use std::fmt::Display;
 
 /// Level 9 shrinks a recording by 1 % over level 1 and takes 1.7 times the CPU time (`cargo bench --bench store`).
 const ZSTD_LEVEL: i32 = 1;
 
 /// A column's compressed pages: dictionary or plain encoding, or delta encoding where that is smaller. Delta encoding
 /// is tried only for columns whose values mostly rise (definition numbers, times).
-pub(super) fn column(column: &Column, kind: ParquetType) -> Result<Vec<CompressedPage>> {
-    let array = column.as_materialized_series().to_arrow(0, CompatLevel::newest());
+pub(super) fn column(array: &dyn Array, kind: ParquetType) -> Result<Vec<CompressedPage>> {
+    let array = array.to_boxed();
     let options = options()?;
     let encode = |encodings: &[Encoding]| {
         let pages = match (&kind, encodings) {
@@ -33,7 +35,7 @@ pub(super) fn column(column: &Column, kind: ParquetType) -> Result<Vec<Compresse
         Pages::compress(pages.into_iter().flatten(), options.compression)
     };
     let usual = encode(&get_dtype_encoding(array.dtype()))?;
-    if !mostly_rises(column) {
+    if !mostly_rises(&*array) {
         return Ok(usual.pages);
     }
     let differences = encode(&[Encoding::DeltaBinaryPacked])?;
@@ -48,12 +50,15 @@ struct Pages {
 }
 
 impl Pages {
-    fn compress(encoded: impl Iterator<Item = PolarsResult<Page>>, options: CompressionOptions) -> Result<Pages> {
+    fn compress(
+        encoded: impl Iterator<Item = std::result::Result<Page, impl Display>>,
+        options: CompressionOptions,
+    ) -> Result<Pages> {
         let mut compressed = Pages::default();
         for page in encoded {
             let page = page.map_err(|error| corrupt(&error))?;
             let dictionary = if let Page::Dict(page) = &page { page.buffer.len() } else { 0 };
-            let page = compress(page, Vec::new(), options).map_err(|error| corrupt(&error.into()))?;
+            let page = compress(page, Vec::new(), options).map_err(|error| corrupt(&error))?;
             compressed.bytes +=
                 if let CompressedPage::Data(page) = &page { page.compressed_size() } else { dictionary };
             compressed.pages.push(page);
@@ -62,7 +67,7 @@ impl Pages {
     }
 }
 
-fn options() -> Result<WriteOptions> {
+pub(super) fn options() -> Result<WriteOptions> {
     let level = ZstdLevel::try_new(ZSTD_LEVEL).map_err(|error| corrupt(&error))?;
     Ok(WriteOptions {
         statistics: StatisticsOptions::empty(),
@@ -72,17 +77,13 @@ fn options() -> Result<WriteOptions> {
     })
 }
 
-fn mostly_rises(column: &Column) -> bool {
-    let series = column.as_materialized_series();
-    match series.dtype() {
-        DataType::UInt32 => series.u32().is_ok_and(rises),
-        DataType::UInt64 => series.u64().is_ok_and(rises),
-        _ => false,
-    }
+fn mostly_rises(array: &dyn Array) -> bool {
+    let (narrow, wide) = (array.as_any().downcast_ref(), array.as_any().downcast_ref());
+    narrow.is_some_and(rises::<u32>) || wide.is_some_and(rises::<u64>)
 }
 
 /// True if at least two of three steps go up.
-fn rises<T: PolarsNumericType<Native: PartialOrd>>(values: &ChunkedArray<T>) -> bool {
+fn rises<T: NativeType + PartialOrd>(values: &PrimitiveArray<T>) -> bool {
     let (mut last, mut up, mut steps) = (None, 0usize, 0usize);
     for value in values.iter().flatten() {
         up += usize::from(last.is_some_and(|last| value > last));

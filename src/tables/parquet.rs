@@ -2,12 +2,17 @@
 //! Works on bytes in memory and starts no threads. Damaged bytes cause an error, not a panic.
 
 use super::checksum;
-use super::encode;
-use super::table::{Table, corrupt};
+use super::stream::Stream;
+use super::table::{Column, Table, corrupt};
 use crate::error::{Error, ErrorKind, Result, catch_panic};
-use polars::io::SerReader;
-use polars::io::parquet::read::{ParallelStrategy, ParquetReader};
-use polars::io::parquet::write::{KeyValueMetadata, ParquetWriter, StatisticsOptions};
+use polars_arrow::array::{Array, new_empty_array};
+use polars_arrow::compute::concatenate::concatenate;
+use polars_arrow::datatypes::Field;
+use polars_parquet::read::{
+    BasicDecompressor, ColumnChunkMetadata, FileMetadata, PageReader, column_iter_to_arrays, infer_schema,
+    read_metadata,
+};
+use polars_parquet::write::KeyValue;
 use std::io::Cursor;
 
 /// A file that claims more rows is rejected before anything is allocated for them. Writers stay far below this limit.
@@ -22,21 +27,10 @@ const MAX_COLUMNS: usize = 256;
 /// Only if the encoder rejects the table, which would be a bug.
 pub fn to_parquet(table: &Table) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut frame = table.frame().clone();
-    frame.rechunk_mut();
-    // Parts are small: minima and maxima would cost more than they could save.
-    let seal = KeyValueMetadata::from_static(vec![(checksum::KEY.to_string(), checksum::BLANK.to_string())]);
-    let writer =
-        ParquetWriter::new(&mut bytes).with_statistics(StatisticsOptions::empty()).with_key_value_metadata(Some(seal));
-    let mut file = writer.batched(frame.schema()).map_err(|error| corrupt(&error))?;
-    let types = file.parquet_schema().fields().to_vec();
-    let columns = frame.columns().iter().zip(types).map(|(column, kind)| encode::column(column, kind));
-    let columns = columns.collect::<Result<Vec<_>>>()?;
-    if table.rows() > 0 {
-        file.write_row_group(table.rows() as u64, &columns).map_err(|error| corrupt(&error))?;
-    }
-    file.finish().map_err(|error| corrupt(&error))?;
-    drop(file);
+    // Without minima and maxima: parts are small, so they would cost more than they could save.
+    let mut file = Stream::start(&mut bytes, table)?;
+    file.add(table)?;
+    file.finish_with(KeyValue::new(checksum::KEY.to_string(), checksum::BLANK.to_string()))?;
     checksum::seal(&mut bytes)?;
     Ok(bytes)
 }
@@ -48,14 +42,42 @@ pub fn to_parquet(table: &Table) -> Result<Vec<u8>> {
 pub fn from_parquet(bytes: &[u8]) -> Result<Table> {
     checksum::check(bytes)?;
     catch_panic(|| {
-        let mut reader = ParquetReader::new(Cursor::new(bytes)).read_parallel(ParallelStrategy::None);
-        check_size(&mut reader)?;
-        reader.finish().map(Table::from_frame).map_err(|error| corrupt(&error))
+        let metadata = read_metadata(&mut Cursor::new(bytes)).map_err(|error| corrupt(&error))?;
+        check_size(&metadata)?;
+        let schema = infer_schema(&metadata).map_err(|error| corrupt(&error))?;
+        let fields = schema.iter_values().enumerate();
+        let columns = fields.map(|(at, field)| column(bytes, &metadata, at, field)).collect::<Result<_>>()?;
+        Table::of(metadata.num_rows, columns)
     })
 }
 
-fn check_size(reader: &mut ParquetReader<Cursor<&[u8]>>) -> Result<()> {
-    let metadata = reader.get_metadata().map_err(|error| corrupt(&error))?;
+/// The column of this number, from all row groups.
+fn column(bytes: &[u8], metadata: &FileMetadata, at: usize, field: &Field) -> Result<Column> {
+    let mut arrays = Vec::new();
+    for group in &metadata.row_groups {
+        let chunk = group.parquet_columns().get(at).ok_or_else(|| corrupt(&"a row group lacks a column"))?;
+        arrays.extend(chunk_arrays(bytes, chunk, field)?);
+    }
+    let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
+    let values = match arrays[..] {
+        [] => Ok(new_empty_array(field.dtype.clone())),
+        _ => concatenate(&arrays),
+    };
+    Ok(Column { name: field.name.to_string(), values: values.map_err(|error| corrupt(&error))? })
+}
+
+fn chunk_arrays(bytes: &[u8], chunk: &ColumnChunkMetadata, field: &Field) -> Result<Vec<Box<dyn Array>>> {
+    let place = chunk.byte_range();
+    let pages = bytes.get(place.start as usize..place.end as usize);
+    let pages = pages.ok_or_else(|| corrupt(&format_args!("column {} lies outside the file", field.name)))?;
+    let pages = PageReader::new(Cursor::new(pages.to_vec().into()), chunk, Vec::new(), usize::MAX);
+    let kind = &chunk.descriptor().descriptor.primitive_type;
+    let decoded =
+        column_iter_to_arrays(vec![BasicDecompressor::new(pages, Vec::new())], vec![kind], field.clone(), None);
+    decoded.map(|(arrays, _)| arrays).map_err(|error| corrupt(&error))
+}
+
+fn check_size(metadata: &FileMetadata) -> Result<()> {
     let groups = &metadata.row_groups;
     let rows = groups.iter().map(|group| group.num_rows()).try_fold(0usize, usize::checked_add);
     let columns = groups.iter().map(|group| group.n_columns()).max().unwrap_or(0);
@@ -85,7 +107,8 @@ mod tests {
     }
 
     fn same(a: &Table, b: &Table) -> bool {
-        a.frame().equals_missing(b.frame())
+        let equal = |(a, b): (&Column, &Column)| a.name == b.name && a.values == b.values;
+        a.columns().len() == b.columns().len() && a.columns().iter().zip(b.columns()).all(equal)
     }
 
     #[test]

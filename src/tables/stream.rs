@@ -2,15 +2,19 @@
 //! The output is not part of a recording and carries no checksum.
 
 use super::encode;
-use super::table::{Table, corrupt};
+use super::table::Table;
 use crate::error::{Error, ErrorKind, Result};
-use polars::io::parquet::write::{BatchedWriter, ParquetWriter, StatisticsOptions};
+use polars_arrow::datatypes::ArrowSchema;
+use polars_error::PolarsError;
+use polars_parquet::write::{
+    DynIter, DynStreamingIterator, FileWriter, KeyValue, fallible_streaming_iterator, schema_to_metadata_key,
+};
 use std::fmt;
 use std::io::Write;
 
 /// A file being written.
 pub struct Stream<W: Write> {
-    file: BatchedWriter<W>,
+    file: FileWriter<W>,
 }
 
 impl<W: Write> fmt::Debug for Stream<W> {
@@ -25,8 +29,9 @@ impl<W: Write> Stream<W> {
     /// # Errors
     /// If the encoder rejects the columns or the writer fails.
     pub fn start(out: W, columns: &Table) -> Result<Stream<W>> {
-        let writer = ParquetWriter::new(out).with_statistics(StatisticsOptions::empty());
-        let file = writer.batched(columns.frame().schema()).map_err(|error| failed(&error.to_string()))?;
+        let fields = columns.columns().iter().map(|column| (column.name.as_str().into(), column.field()));
+        let schema = fields.collect::<ArrowSchema>();
+        let file = FileWriter::try_new(out, schema, encode::options()?).map_err(|error| failed(&error))?;
         Ok(Stream { file })
     }
 
@@ -38,28 +43,34 @@ impl<W: Write> Stream<W> {
         if table.rows() == 0 {
             return Ok(());
         }
-        let mut frame = table.frame().clone();
-        frame.rechunk_mut();
         let types = self.file.parquet_schema().fields().to_vec();
-        if types.len() != frame.width() {
+        if types.len() != table.columns().len() {
             return Err(Error::new(ErrorKind::Corrupt, "the table has other columns than the file"));
         }
-        let columns = frame.columns().iter().zip(types).map(|(column, kind)| encode::column(column, kind));
+        let columns = table.columns().iter().zip(types).map(|(column, kind)| encode::column(&*column.values, kind));
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        let rows = table.rows() as u64;
-        self.file.write_row_group(rows, &columns).map_err(|error| failed(&error.to_string()))
+        let pages = DynIter::new(columns.iter().map(|pages| {
+            let pages = pages.iter().map(Ok::<_, PolarsError>);
+            Ok(DynStreamingIterator::new(fallible_streaming_iterator::convert(pages)))
+        }));
+        self.file.write(table.rows() as u64, pages).map_err(|error| failed(&error))
     }
 
-    /// Finishes the file.
+    /// Writes the end of the file.
     ///
     /// # Errors
-    /// Any error of the writer.
-    pub fn finish(self) -> Result<()> {
-        self.file.finish().map_err(|error| corrupt(&error))?;
-        Ok(())
+    /// If the writer fails.
+    pub fn finish(mut self) -> Result<()> {
+        self.file.end(None).map(drop).map_err(|error| failed(&error))
+    }
+
+    /// Writes the end of the file with this entry in its metadata.
+    pub(super) fn finish_with(mut self, entry: KeyValue) -> Result<()> {
+        let metadata = vec![schema_to_metadata_key(self.file.schema()), entry];
+        self.file.end(Some(metadata)).map(drop).map_err(|error| failed(&error))
     }
 }
 
-fn failed(message: &str) -> Error {
-    Error::new(ErrorKind::Io, message).context("cannot write the table")
+fn failed(error: &PolarsError) -> Error {
+    Error::new(ErrorKind::Io, error.to_string()).context("cannot write the table")
 }

@@ -1,14 +1,25 @@
-//! Named, typed columns of equal length, so that no other module depends on the data frame library.
+//! Named, typed columns of equal length, so that no other module depends on the Parquet library.
 
 use crate::error::{Error, ErrorKind, Result};
-use polars::prelude::*;
+use polars_arrow::array::{Array, BooleanArray, MutableBinaryViewArray, PrimitiveArray, Utf8ViewArray};
+use polars_arrow::compute::concatenate::concatenate;
+use polars_arrow::datatypes::Field;
+use polars_arrow::types::NativeType;
+use std::fmt;
 
 /// A table in memory. Columns are read by name and type. A required column that is missing, has another type or
 /// contains nulls is [`ErrorKind::Corrupt`].
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Always one chunk per column.
-    frame: DataFrame,
+    rows: usize,
+    columns: Vec<Column>,
+}
+
+/// A column: one array of `rows` values, of any type that a file may hold.
+#[derive(Debug, Clone)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) values: Box<dyn Array>,
 }
 
 /// Collects columns. Every column must have the announced number of rows.
@@ -22,43 +33,43 @@ impl Builder {
     /// A required column of unsigned 64-bit numbers.
     #[must_use]
     pub fn u64(self, name: &str, values: impl Iterator<Item = u64>) -> Self {
-        self.push(UInt64Chunked::from_vec(name.into(), values.collect()).into_series())
+        self.push(name, PrimitiveArray::from_vec(values.collect()).boxed())
     }
 
     /// A required column of unsigned 32-bit numbers. The file format stores narrow numbers in as few bits as they need.
     #[must_use]
     pub fn u32(self, name: &str, values: impl Iterator<Item = u32>) -> Self {
-        self.push(UInt32Chunked::from_vec(name.into(), values.collect()).into_series())
+        self.push(name, PrimitiveArray::from_vec(values.collect()).boxed())
     }
 
     /// A required column of booleans.
     #[must_use]
     pub fn bool(self, name: &str, values: impl Iterator<Item = bool>) -> Self {
-        self.push(BooleanChunked::from_iter_values(name.into(), values).into_series())
+        self.push(name, BooleanArray::from_slice(values.collect::<Vec<_>>()).boxed())
     }
 
     /// A required column of text.
     #[must_use]
     pub fn text(self, name: &str, values: impl Iterator<Item = impl AsRef<str>>) -> Self {
-        self.push(StringChunked::from_iter_values(name.into(), values).into_series())
+        self.push(name, Utf8ViewArray::from(MutableBinaryViewArray::from_values_iter(values)).boxed())
     }
 
     /// An optional column of unsigned 64-bit numbers.
     #[must_use]
     pub fn opt_u64(self, name: &str, values: impl Iterator<Item = Option<u64>>) -> Self {
-        self.push(UInt64Chunked::from_iter_options(name.into(), values).into_series())
+        self.push(name, values.collect::<PrimitiveArray<u64>>().boxed())
     }
 
     /// An optional column of unsigned 32-bit numbers.
     #[must_use]
     pub fn opt_u32(self, name: &str, values: impl Iterator<Item = Option<u32>>) -> Self {
-        self.push(UInt32Chunked::from_iter_options(name.into(), values).into_series())
+        self.push(name, values.collect::<PrimitiveArray<u32>>().boxed())
     }
 
     /// An optional column of text.
     #[must_use]
     pub fn opt_text(self, name: &str, values: impl Iterator<Item = Option<impl AsRef<str>>>) -> Self {
-        self.push(StringChunked::from_iter_options(name.into(), values).into_series())
+        self.push(name, Utf8ViewArray::from(MutableBinaryViewArray::from_iter(values)).boxed())
     }
 
     /// Builds the table.
@@ -66,12 +77,11 @@ impl Builder {
     /// # Errors
     /// [`ErrorKind::Corrupt`] if two columns have the same name or a column has a different length than announced.
     pub fn build(self) -> Result<Table> {
-        let frame = DataFrame::new(self.rows, self.columns).map_err(|error| corrupt(&error))?;
-        Ok(Table { frame })
+        Table::of(self.rows, self.columns)
     }
 
-    fn push(mut self, series: Series) -> Self {
-        self.columns.push(series.into_column());
+    fn push(mut self, name: &str, values: Box<dyn Array>) -> Self {
+        self.columns.push(Column { name: name.to_string(), values });
         self
     }
 }
@@ -86,7 +96,7 @@ impl Table {
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.frame.height()
+        self.rows
     }
 
     /// Appends the rows of a table with the same columns.
@@ -94,7 +104,16 @@ impl Table {
     /// # Errors
     /// [`ErrorKind::Corrupt`] if the columns differ.
     pub fn append(&mut self, other: &Table) -> Result<()> {
-        self.frame.vstack_mut(&other.frame).map_err(|error| corrupt(&error))?;
+        let same = |(column, added): (&Column, &Column)| column.field() == added.field();
+        if self.columns.len() != other.columns.len() || !self.columns.iter().zip(&other.columns).all(same) {
+            return Err(Error::new(ErrorKind::Corrupt, "the tables have different columns"));
+        }
+        let join = |(column, added): (&Column, &Column)| concatenate(&[&*column.values, &*added.values]);
+        let joined = self.columns.iter().zip(&other.columns).map(join).collect::<Result<Vec<_>, _>>();
+        for (column, values) in self.columns.iter_mut().zip(joined.map_err(|error| corrupt(&error))?) {
+            column.values = values;
+        }
+        self.rows += other.rows;
         Ok(())
     }
 
@@ -103,7 +122,7 @@ impl Table {
     /// # Errors
     /// See [`Table`]; the same for every accessor.
     pub fn u64(&self, name: &str) -> Result<&[u64]> {
-        self.required(name)?.u64().and_then(ChunkedArray::cont_slice).map_err(|error| unreadable(name, &error))
+        self.numbers(name)
     }
 
     /// A required column of unsigned 32-bit numbers.
@@ -111,7 +130,7 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn u32(&self, name: &str) -> Result<&[u32]> {
-        self.required(name)?.u32().and_then(ChunkedArray::cont_slice).map_err(|error| unreadable(name, &error))
+        self.numbers(name)
     }
 
     /// A required column of booleans.
@@ -119,11 +138,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn bool(&self, name: &str) -> Result<Vec<bool>> {
-        let column = self.required(name)?.bool().map_err(|error| unreadable(name, &error))?;
-        if column.null_count() > 0 {
-            return Err(has_nulls(name));
-        }
-        Ok(column.iter().map(Option::unwrap_or_default).collect())
+        let column: &BooleanArray = self.required(name)?;
+        Ok(column.values_iter().collect())
     }
 
     /// A required column of text.
@@ -131,11 +147,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn text(&self, name: &str) -> Result<Vec<&str>> {
-        let column = self.required(name)?.str().map_err(|error| unreadable(name, &error))?;
-        if column.null_count() > 0 {
-            return Err(has_nulls(name));
-        }
-        Ok(column.iter().map(Option::unwrap_or_default).collect())
+        let column: &Utf8ViewArray = self.required(name)?;
+        Ok(column.values_iter().collect())
     }
 
     /// An optional column of booleans; all `None` if the table does not have it.
@@ -143,8 +156,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_bool(&self, name: &str) -> Result<Vec<Option<bool>>> {
-        let Some(series) = self.optional(name) else { return Ok(vec![None; self.rows()]) };
-        Ok(series.bool().map_err(|error| unreadable(name, &error))?.iter().collect())
+        let Some(column) = self.optional::<BooleanArray>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().collect())
     }
 
     /// An optional column of unsigned 64-bit numbers; all `None` if the table does not have it.
@@ -152,8 +165,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_u64(&self, name: &str) -> Result<Vec<Option<u64>>> {
-        let Some(series) = self.optional(name) else { return Ok(vec![None; self.rows()]) };
-        Ok(series.u64().map_err(|error| unreadable(name, &error))?.iter().collect())
+        let Some(column) = self.optional::<PrimitiveArray<u64>>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().map(Option::<&u64>::copied).collect())
     }
 
     /// An optional column of unsigned 32-bit numbers; all `None` if the table does not have it.
@@ -161,8 +174,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_u32(&self, name: &str) -> Result<Vec<Option<u32>>> {
-        let Some(series) = self.optional(name) else { return Ok(vec![None; self.rows()]) };
-        Ok(series.u32().map_err(|error| unreadable(name, &error))?.iter().collect())
+        let Some(column) = self.optional::<PrimitiveArray<u32>>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().map(Option::<&u32>::copied).collect())
     }
 
     /// An optional column of text; all `None` if the table does not have it.
@@ -170,39 +183,61 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_text(&self, name: &str) -> Result<Vec<Option<&str>>> {
-        let Some(series) = self.optional(name) else { return Ok(vec![None; self.rows()]) };
-        Ok(series.str().map_err(|error| unreadable(name, &error))?.iter().collect())
+        let Some(column) = self.optional::<Utf8ViewArray>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().collect())
     }
 
-    pub(super) fn frame(&self) -> &DataFrame {
-        &self.frame
+    /// A table of these columns, which must have `rows` values each and differ in name.
+    pub(super) fn of(rows: usize, columns: Vec<Column>) -> Result<Table> {
+        for (at, column) in columns.iter().enumerate() {
+            let (name, values) = (&column.name, column.values.len());
+            if values != rows {
+                return Err(Error::new(
+                    ErrorKind::Corrupt,
+                    format!("column {name} has {values} values for {rows} rows"),
+                ));
+            }
+            if columns[..at].iter().any(|other| other.name == *name) {
+                return Err(Error::new(ErrorKind::Corrupt, format!("two columns are named {name}")));
+            }
+        }
+        Ok(Table { rows, columns })
     }
 
-    /// Merges each column into one chunk, so that it can be borrowed as a slice.
-    pub(super) fn from_frame(mut frame: DataFrame) -> Table {
-        frame.rechunk_mut();
-        Table { frame }
+    pub(super) fn columns(&self) -> &[Column] {
+        &self.columns
     }
 
-    fn optional(&self, name: &str) -> Option<&Series> {
-        self.frame.column(name).ok().map(Column::as_materialized_series)
+    fn numbers<T: NativeType>(&self, name: &str) -> Result<&[T]> {
+        let column: &PrimitiveArray<T> = self.required(name)?;
+        Ok(column.values())
     }
 
-    fn required(&self, name: &str) -> Result<&Series> {
-        self.optional(name).ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("column {name} is missing")))
+    fn required<A: Array>(&self, name: &str) -> Result<&A> {
+        let column = self.optional::<A>(name)?.ok_or_else(|| wrong(name, &"is missing"))?;
+        if column.null_count() > 0 { Err(wrong(name, &"holds nulls")) } else { Ok(column) }
+    }
+
+    fn optional<A: Array>(&self, name: &str) -> Result<Option<&A>> {
+        let Some(column) = self.columns.iter().find(|column| column.name == name) else { return Ok(None) };
+        let array = column.values.as_any().downcast_ref();
+        array.map(Some).ok_or_else(|| wrong(name, &format_args!("has another type: {:?}", column.values.dtype())))
     }
 }
 
-pub(super) fn corrupt(error: &PolarsError) -> Error {
+impl Column {
+    /// The column as the schema of a file describes it. Every column may hold nulls there.
+    pub(super) fn field(&self) -> Field {
+        Field::new(self.name.as_str().into(), self.values.dtype().clone(), true)
+    }
+}
+
+pub(super) fn corrupt(error: &dyn fmt::Display) -> Error {
     Error::new(ErrorKind::Corrupt, error.to_string())
 }
 
-fn unreadable(name: &str, error: &PolarsError) -> Error {
-    corrupt(error).context(format!("column {name}"))
-}
-
-fn has_nulls(name: &str) -> Error {
-    Error::new(ErrorKind::Corrupt, format!("column {name} holds nulls"))
+fn wrong(name: &str, what: &dyn fmt::Display) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("column {name} {what}"))
 }
 
 #[cfg(test)]
