@@ -7,7 +7,7 @@ use polars_arrow::array::{Array, PrimitiveArray};
 use polars_arrow::types::NativeType;
 use polars_parquet::write::{
     CompressedPage, CompressionOptions, Encoding, Page, ParquetType, StatisticsOptions, Version, WriteOptions,
-    ZstdLevel, array_to_columns, array_to_pages, compress, get_dtype_encoding, to_nested,
+    ZstdLevel, array_to_pages, compress, get_dtype_encoding, to_nested,
 };
 use std::fmt::Display;
 
@@ -17,28 +17,20 @@ const ZSTD_LEVEL: i32 = 1;
 /// A column's compressed pages: dictionary or plain encoding, or delta encoding where that is smaller. Delta encoding
 /// is tried only for columns whose values mostly rise (definition numbers, times).
 pub(super) fn column(array: &dyn Array, kind: ParquetType) -> Result<Vec<CompressedPage>> {
-    let array = array.to_boxed();
     let options = options()?;
-    let encode = |encodings: &[Encoding]| {
-        let pages = match (&kind, encodings) {
-            // For a column of nulls alone, `array_to_columns` would fill 8 MiB with zeros.
-            (ParquetType::PrimitiveType(kind), [encoding]) => {
-                let nested = to_nested(array.as_ref(), &ParquetType::PrimitiveType(kind.clone()));
-                let nested = nested.map_err(|error| corrupt(&error))?.concat();
-                vec![array_to_pages(array.as_ref(), kind.clone(), &nested, options, *encoding)]
-            }
-            _ => array_to_columns(&array, kind.clone(), options, encodings)
-                .map(|columns| columns.into_iter().map(Ok).collect())
-                .map_err(|error| corrupt(&error))?,
-        };
-        let pages = pages.into_iter().collect::<PolarsResult<Vec<_>>>().map_err(|error| corrupt(&error))?;
-        Pages::compress(pages.into_iter().flatten(), options.compression)
+    let nested = to_nested(array, &kind).map_err(|error| corrupt(&error))?.concat();
+    let (ParquetType::PrimitiveType(kind), [encoding]) = (kind, &get_dtype_encoding(array.dtype())[..]) else {
+        return Err(corrupt(&"a column of columns"));
     };
-    let usual = encode(&get_dtype_encoding(array.dtype()))?;
-    if !mostly_rises(&*array) {
+    let encode = |encoding| {
+        let pages = array_to_pages(array, kind.clone(), &nested, options, encoding).map_err(|error| corrupt(&error))?;
+        Pages::compress(pages, options.compression)
+    };
+    let usual = encode(*encoding)?;
+    if !mostly_rises(array) {
         return Ok(usual.pages);
     }
-    let differences = encode(&[Encoding::DeltaBinaryPacked])?;
+    let differences = encode(Encoding::DeltaBinaryPacked)?;
     Ok(if differences.bytes < usual.bytes { differences.pages } else { usual.pages })
 }
 
