@@ -184,6 +184,7 @@ fn since(mut event: Event, start: Nanos) -> Event {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::model::profile::ProfileBuilder;

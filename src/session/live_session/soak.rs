@@ -70,7 +70,7 @@ impl Stream {
         let (end, kernel, cpu, event) = (StackEnd::Whole, false, 0, 0);
         self.out.push(Event::Sample(Sample { at: when, pid: 1, tid, cpu, event, weight: leaf, stack, end, kernel }));
         let waited = if nth == 0 && at % 400 == 399 { self.asleep } else { stack };
-        if at % 400 == 0 {
+        if at.is_multiple_of(400) {
             self.asleep = stack;
         }
         self.out.push(Event::OffCpu(OffCpu {

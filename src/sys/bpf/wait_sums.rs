@@ -398,6 +398,7 @@ mod tests {
         assert_eq!((sums.pid, sums.tid, sums.left, sums.sums[3]), (7, 8, None, last));
     }
 
+    #[expect(clippy::print_stderr, reason = "says why a test is skipped")]
     /// Sums of this process; `None` with a message where the kernel or the user does not allow it.
     fn own_sums() -> Option<WaitSums> {
         let filter = ProcessFilter::open(false, Path::new("/"));
