@@ -11,6 +11,8 @@ pub(super) struct HardwareMetrics {
     pub(super) per_op: Vec<(MetricId, CountedFormula)>,
     /// Whether any hardware event was counted.
     pub(super) counted: bool,
+    /// Whether nothing was counted because it would have cost too much.
+    pub(super) too_costly: bool,
     /// Whether cycles cover user mode only.
     user_only: bool,
 }
@@ -60,6 +62,7 @@ impl HardwareMetrics {
         HardwareMetrics {
             metrics: MetricId::from_events().map(computable).collect(),
             per_op: MetricId::ALL.iter().filter_map(per_op).collect(),
+            too_costly: plan.too_costly,
             counted: !plan.groups.is_empty(),
             user_only: law.any(|event| event.event.exclude_kernel),
         }

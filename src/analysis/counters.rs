@@ -47,6 +47,8 @@ pub struct Counters {
     /// When threads were read, in order.
     read_at: Vec<Nanos>,
     complete: bool,
+    /// The last reading of the hardware counters, if others of the target were read later: they were given up.
+    given_up: Option<Nanos>,
 }
 
 impl Counters {
@@ -94,7 +96,39 @@ impl Counters {
             of_threads.map(|point| point.at).chain(profile.ticks.iter().map(|tick| tick.at)).collect();
         let mut read_at: Vec<Nanos> = read_at.into_iter().collect();
         read_at.sort_unstable();
-        Counters { defs, series, tids, read, read_by_thread, hardware, kind, lifetimes, read_at, complete }
+        let mut counters = Counters {
+            defs,
+            series,
+            tids,
+            read,
+            read_by_thread,
+            hardware,
+            kind,
+            lifetimes,
+            read_at,
+            complete,
+            given_up: None,
+        };
+        counters.given_up = counters.hardware_given_up();
+        counters
+    }
+
+    /// Hardware counters are read with every window, until the end or until they cost too much.
+    fn hardware_given_up(&self) -> Option<Nanos> {
+        let last = |counted: bool| {
+            let defs = self.defs.values().filter(|def| def.group.is_some() == counted);
+            defs.filter_map(|def| Some(self.series.get(&(def.id, Scope::Target))?.last()?.at)).max()
+        };
+        last(true)
+            .zip(last(false))
+            .filter(|(counted, read)| self.complete && counted < read)
+            .map(|(counted, _)| counted)
+    }
+
+    /// The part of a window in which hardware counters were open; all of it if they were never given up.
+    pub(super) fn counted(&self, window: Window) -> Window {
+        let to = self.given_up.map_or(window.to, |at| window.to.min(at).max(window.from));
+        Window { to, ..window }
     }
 
     /// The counter's definition.
@@ -139,7 +173,9 @@ impl Counters {
             return Measure::exact(time.as_f64());
         }
         let Some(def) = self.defs.get(name) else { return Measure::Missing(Why::NotRecorded) };
+        let given_up = self.given_up.is_some_and(|at| at < window.to) && def.group.is_some();
         match self.series.get(&(def.id, scope)) {
+            Some(_) if given_up => Measure::Missing(Why::TooCostly),
             Some(points) => {
                 let value = self.reading(def, scope).delta(points, window);
                 value.ratio(self.lived(scope, points, window), |value, seen| Some(value / seen))
@@ -234,6 +270,7 @@ impl Counters {
     /// thread is gone if others were read; anything else was not read for this scope.
     fn absent(&self, def: &CounterDef, scope: Scope) -> Why {
         match scope {
+            _ if self.hardware.too_costly && matches!(def.unit, Unit::Cycles | Unit::Instructions) => Why::TooCostly,
             Scope::Thread(_) if self.read_by_thread.contains(&def.id) => Why::TargetGone,
             _ if matches!(def.unit, Unit::Cycles | Unit::Instructions) && !self.read.contains(&def.id) => {
                 Why::NotSupported
@@ -303,6 +340,36 @@ mod tests {
 
     fn window(from: u64, to: u64) -> Window {
         Window { from: ms(from), to: ms(to) }
+    }
+
+    #[test]
+    fn hardware_counters_that_were_given_up_are_missing_from_then_on_and_not_zero() {
+        let mut synthetic = Synthetic::new();
+        synthetic.meta.format = COMPLETE_FROM;
+        synthetic.defined("instructions", Unit::Instructions, Some(0));
+        for (at, count) in [(0, 0), (1000, 500)] {
+            synthetic.reading("instructions", Scope::Target, at, count);
+            synthetic.reading("instructions", Scope::Thread(41), at, count);
+        }
+        for at in [0, 1000, 2000, 3000] {
+            synthetic.reading("task-clock", Scope::Target, at, at);
+        }
+        let profile = synthetic.finish();
+        for (from, to, expected) in [
+            (0, 1000, Measure::exact(500.0)),
+            (0, 2000, Measure::Missing(Why::TooCostly)),
+            (1000, 2000, Measure::Missing(Why::TooCostly)),
+            (0, 3000, Measure::Missing(Why::TooCostly)),
+        ] {
+            for counters in [Counters::of(&profile), Counters::about(&profile, window(from, to))] {
+                let value = counters.delta("instructions", Scope::Target, window(from, to));
+                assert_eq!(value, expected, "{from} to {to}");
+                assert_eq!(counters.delta("task-clock", Scope::Target, window(from, to)).why(), None);
+                assert_eq!(counters.counted(window(from, to)), window(from, to.min(1000).max(from)));
+            }
+            let thread = Counters::of(&profile).delta("instructions", Scope::Thread(41), window(from, to));
+            assert_eq!(thread.why(), expected.why(), "thread, {from} to {to}");
+        }
     }
 
     #[test]

@@ -64,6 +64,7 @@ impl HardwareReader<'_> {
     fn absent(&self, computable: &Computable) -> Why {
         let cycles = || self.counters.delta("cycles", Scope::Target, self.window).why();
         match computable.absent {
+            _ if self.counters.hardware().too_costly => Why::TooCostly,
             Some(_) => Why::NotSupported,
             None if self.counters.hardware().counted => Why::NotRecorded,
             None => cycles().unwrap_or(Why::NotRecorded),

@@ -125,9 +125,11 @@ pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, win
 
 fn switching(profile: &Profile, counters: &Counters, who: &ThreadSet, window: Window) -> Measure<f64> {
     let Some(cost) = profile.meta.hardware.switch_cost_ns else { return Measure::Missing(Why::NotRecorded) };
-    let count = |name| counters.of_tasks(name, who, window);
+    // Only while they are counted do switches cost more.
+    let counted = counters.counted(window);
+    let count = |name| counters.of_tasks(name, who, counted);
     let switches = count("voluntary-switches").ratio(count("involuntary-switches"), |some, others| Some(some + others));
-    switches.ratio(count("task-clock"), |switches, cpu_ns| {
+    switches.ratio(counters.of_tasks("task-clock", who, window), |switches, cpu_ns| {
         (cpu_ns > 0.0).then(|| (switches * cost as f64 / cpu_ns).min(1.0))
     })
 }

@@ -78,7 +78,12 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     };
     terminal.say(&format!("profiling a built-in program for {seconds} s ..."));
     let target = TargetArgs { command: command(args, seconds)?, ..TargetArgs::default() };
-    let how = CaptureArgs { off_cpu: true, ops: Some(ops::parse(OPERATIONS)?), ..CaptureArgs::default() };
+    let how = CaptureArgs {
+        off_cpu: true,
+        ops: Some(ops::parse(OPERATIONS)?),
+        max_overhead: Some(100.0),
+        ..CaptureArgs::default()
+    };
     let (plan, notes) = capture::plan(&target, &how)?;
     let outcome = capture::record(LiveCapture::open(plan, notes, false)?, &path, true, None, terminal)?;
     let picture = path.with_extension("svg");

@@ -57,6 +57,9 @@ pub struct HardwarePlan {
     /// before the recording; `None` if it was too small to measure or not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch_cost_ns: Option<u64>,
+    /// Whether nothing is counted because it would have cost the target more than allowed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub too_costly: bool,
 }
 
 impl HardwarePlan {

@@ -47,6 +47,8 @@ pub enum Why {
     ThreadsUnread,
     /// How much of the blocked time was spent waiting for a CPU is unknown.
     QueueUnknown,
+    /// Counting it would cost the target more than allowed.
+    TooCostly,
     /// The counts result in an impossible value.
     Suspect,
 }
@@ -70,6 +72,7 @@ impl Why {
             Why::NotRead => "not read in this window (select more time)",
             Why::ThreadsUnread => "most threads ended before they could be read (use a shorter --interval)",
             Why::QueueUnknown => "part of the blocked time may be waiting for a CPU (run fewer busy threads than CPUs)",
+            Why::TooCostly => "counting would cost more than --max-overhead allows (see the notes)",
             Why::Suspect => "the counters come to a value that cannot be",
         }
     }

@@ -61,6 +61,10 @@ pub struct Plan {
     /// Whether memory is probed periodically, which costs at most 0.5% of one CPU.
     #[serde(default)]
     pub probe: bool,
+    /// What counting hardware events may cost the target, in percent of its CPU time, or of one CPU if it uses less;
+    /// `None` for no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_overhead: Option<f64>,
     /// The hardware counters, one plan per core type; empty means cycles and instructions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<HardwarePlan>,
@@ -82,6 +86,7 @@ impl Plan {
             ops: None,
             neighbours: false,
             probe: false,
+            max_overhead: None,
             hardware: Vec::new(),
         }
     }

@@ -94,6 +94,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             ops,
             neighbours,
             probe,
+            max_overhead: probe.then_some(0.25),
             hardware: vec![],
         },
     )
@@ -111,7 +112,7 @@ fn measure() -> impl Strategy<Value = Measure<f64>> {
     ]
 }
 
-const REASONS: [Why; 15] = [
+const REASONS: [Why; 16] = [
     Why::NotSupported,
     Why::NotPermitted,
     Why::Multiplexed,
@@ -126,6 +127,7 @@ const REASONS: [Why; 15] = [
     Why::NotRead,
     Why::ThreadsUnread,
     Why::QueueUnknown,
+    Why::TooCostly,
     Why::Suspect,
 ];
 

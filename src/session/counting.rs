@@ -151,6 +151,7 @@ impl Windows {
         self.threads_due = at + Nanos(self.interval.0 / FIRST_READINGS);
         let mut events = self.kernel.as_mut().map(|kernel| kernel.start(at)).unwrap_or_default();
         self.readings.begin(at, &mut events);
+        self.judge(&events);
         events
     }
 
@@ -169,7 +170,12 @@ impl Windows {
         self.due = self.due.map(|due| (due + self.interval).max(at));
         let mut events = self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default();
         self.readings.tick(at, &mut events);
+        self.judge(&events);
         events
+    }
+
+    fn judge(&mut self, events: &[Event]) {
+        self.kernel.iter_mut().for_each(|kernel| kernel.judge(events));
     }
 
     fn finish(&mut self) -> LastReading {

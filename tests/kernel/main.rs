@@ -6,6 +6,7 @@
 mod support;
 
 mod operations;
+mod overhead;
 mod sessions;
 mod waits;
 

@@ -60,6 +60,11 @@ pub struct CaptureArgs {
     /// Which hardware metrics.
     #[command(flatten)]
     pub hardware: HardwareArgs,
+    /// Count hardware events only as long as that costs the target at most PERCENT of its CPU time, or of one CPU if it
+    /// uses less; where switches are dear, as in virtual machines, a target that switches often goes without; 100 counts
+    /// always [default: 2; 100 with -M NAME, or if -e names a hardware event]
+    #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
+    pub max_overhead: Option<f64>,
     /// Also record the CPU time and storage traffic of every other process and control group
     #[arg(long)]
     pub neighbours: bool,
@@ -94,6 +99,7 @@ impl Default for CaptureArgs {
             off_cpu: false,
             ops: None,
             hardware: HardwareArgs::default(),
+            max_overhead: None,
             neighbours: false,
             probe: false,
             debuginfod: false,

@@ -82,6 +82,13 @@ pub(super) fn frequency(text: &str) -> Result<FrequencyArg, String> {
     }
 }
 
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("give percent from 0 to 100".into()),
+    }
+}
+
 pub(super) fn cpu_list(text: &str) -> Result<CpuList, String> {
     match abi::parse_cpu_list(text) {
         Ok(cpus) if cpus.is_empty() => Err("no CPU given; write e.g. 0-3,8".into()),

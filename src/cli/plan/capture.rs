@@ -11,6 +11,8 @@ use std::fmt;
 
 /// Not a round number, so that samples do not align with timers.
 const DEFAULT_HERTZ: u64 = 997;
+/// What hardware counters may cost the target unless they are asked for, in percent.
+const DEFAULT_OVERHEAD: f64 = 2.0;
 const MIN_INTERVAL: Nanos = Nanos(10_000_000);
 
 /// The facts about the machine that planning may use.
@@ -59,9 +61,11 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
     let known = Known { sources: environment.event_sources, cores: environment.cores };
     let wanted = pmu::wanted(args.hardware.metrics.as_deref().unwrap_or("default"))?;
     let rate = rate(args, environment.max_sample_rate, &mut notes)?;
+    let events = events(&args.event, &known)?;
     let plan = Plan {
         target: Target::Cpus { cpus: Vec::new() },
-        events: events(&args.event, &known)?,
+        max_overhead: max_overhead(args, &events),
+        events,
         rate,
         call_graph: args.call_graph,
         off_cpu: args.off_cpu,
@@ -74,6 +78,14 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         hardware: hardware::plans(environment.cores, &wanted),
     };
     Ok(CapturePlan { plan, notes })
+}
+
+/// What is asked for is counted, unless a limit is asked for as well.
+fn max_overhead(args: &CaptureArgs, events: &[EventSpec]) -> Option<f64> {
+    let named = args.hardware.metrics.as_deref().is_some_and(|list| !matches!(list, "default" | "none"));
+    let asked = named || events.iter().any(|event| event.kind.is_hardware());
+    let default = (!asked).then_some(DEFAULT_OVERHEAD);
+    args.max_overhead.or(default).filter(|percent| *percent < 100.0)
 }
 
 fn events(lists: &[String], sources: &dyn EventSources) -> Result<Vec<EventSpec>> {

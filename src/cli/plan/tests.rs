@@ -94,6 +94,7 @@ fn without_flags_a_plan_has_the_documented_defaults() {
         ops: None,
         neighbours: false,
         probe: false,
+        max_overhead: Some(2.0),
         hardware: vec![],
     };
     assert_eq!(found.on(Target::Threads { tids: vec![7] }), expected);
@@ -114,6 +115,24 @@ fn every_capture_flag_reaches_the_plan() {
     let ms = |ms: u64| Nanos(ms * 1_000_000);
     assert_eq!((plan.interval, plan.duration, plan.delay), (ms(100), Some(ms(120_000)), ms(1500)));
     assert!(plan.neighbours && plan.probe);
+}
+
+#[test]
+fn hardware_counters_have_a_budget_unless_they_are_asked_for() {
+    for (line, expected) in [
+        ("-a", Some(2.0)),
+        ("-a --max-overhead 0.5", Some(0.5)),
+        ("-a --max-overhead 0", Some(0.0)),
+        ("-a --max-overhead 100", None),
+        ("-a -M cache", None),
+        ("-a -M none", Some(2.0)),
+        ("-a -e cycles", None),
+        ("-a -e cpu-clock", Some(2.0)),
+        ("-a -e cycles --max-overhead 5%", Some(5.0)),
+    ] {
+        let plan = plan(line).unwrap().on(Target::Cpus { cpus: vec![] });
+        assert_eq!(plan.max_overhead, expected, "{line}");
+    }
 }
 
 #[test]

@@ -88,9 +88,10 @@ fn target(args: &SweepArgs) -> Result<TargetArgs> {
     Ok(target)
 }
 
-/// Off-CPU time is part of the result.
+/// Off-CPU time is part of the result, and what is counted at one width is counted at each.
 fn capture_args(args: &SweepArgs) -> CaptureArgs {
-    CaptureArgs { off_cpu: !args.no_off_cpu, ..args.capture.clone() }
+    let max_overhead = args.capture.max_overhead.or(Some(100.0));
+    CaptureArgs { off_cpu: !args.no_off_cpu, max_overhead, ..args.capture.clone() }
 }
 
 fn machine() -> Result<Machine> {

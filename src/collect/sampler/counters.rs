@@ -36,6 +36,8 @@ pub struct KernelCounters {
     pub(super) on_exec: bool,
     pub(super) clock: Clock,
     pub(super) began: Nanos,
+    /// A note on the hardware events, if they were given up.
+    pub(super) too_costly: Option<Note>,
 }
 
 impl KernelCounters {
@@ -57,10 +59,17 @@ impl KernelCounters {
         events
     }
 
+    /// Gives up hardware events if they cost more than allowed, as the target's other readings of this moment tell.
+    pub fn judge(&mut self, readings: &[Event]) {
+        let note = self.hardware.judge(readings);
+        self.too_costly = self.too_costly.take().or(note);
+    }
+
     /// Notes on the counts, once they have been read for the last time.
     #[must_use]
     pub fn verdict(&self, at: Nanos) -> Vec<Note> {
-        self.operations.as_ref().map(|operations| operations.verdict(at - self.began)).unwrap_or_default()
+        let operations = self.operations.as_ref().map(|operations| operations.verdict(at - self.began));
+        operations.into_iter().flatten().chain(self.too_costly.clone()).collect()
     }
 }
 

@@ -52,7 +52,9 @@ impl Sampler {
         let mut attached = attach::attach(&event_requests, &attach_scope, &cpus, on_exec, root)
             .context(|| format!("cannot profile {}", plan.target.label()))?;
         let used = attached.events.len() + attached.everywhere.len() + attached.rings.all().len();
-        let options = hardware::AttachOptions { attach_scope: &attach_scope, cpus: &cpus, on_exec, used, root };
+        let max_overhead = plan.max_overhead;
+        let options =
+            hardware::AttachOptions { attach_scope: &attach_scope, cpus: &cpus, on_exec, max_overhead, used, root };
         let (counters, kinds) = hardware::hardware_plan(&plan.hardware);
         let (hardware, counted) = Hardware::open(counters, &event_requests, &options);
         notes.append(&mut attached.notes);
@@ -60,7 +62,8 @@ impl Sampler {
         notes.extend(counted);
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let counted = hardware.plan().clone();
-        let counters = KernelCounters { hardware, operations, on_exec, clock: *clock, began: Nanos(0) };
+        let counters =
+            KernelCounters { hardware, operations, on_exec, clock: *clock, began: Nanos(0), too_costly: None };
         let mut follow = FollowedTasks::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
         let partial = event_requests.waits == Some(WaitSource::SwitchRecords);

@@ -2,13 +2,14 @@
 
 use super::core_plan::hardware_plan;
 use super::requests::{OpenedGroup, Requests};
+use super::switch_budget::{self, Activity, SwitchBudget};
 use super::totals::Totals;
 use super::trial::{LeftOut, TrialResult};
 use crate::collect::catalog;
 use crate::collect::sampler::attach::AttachScope;
 use crate::collect::sampler::event_requests::EventRequests;
 use crate::collect::sampler::new_threads::{settled, threads_of};
-use crate::model::{Event, HardwarePlan, Note};
+use crate::model::{CounterReading, Event, HardwarePlan, Note, Scope};
 use crate::sys::perf::event::{Inherit, PerfEvent, Place};
 use crate::units::Nanos;
 use std::convert::Infallible;
@@ -20,6 +21,10 @@ pub struct Hardware {
     plan: HardwarePlan,
     groups: Vec<OpenedGroup>,
     totals: Totals,
+    /// What counting may cost; `None` if it may cost anything or costs nothing.
+    budget: Option<SwitchBudget>,
+    /// The target's switches and CPU time when counting began.
+    before: Option<Activity>,
 }
 
 /// Where and how the groups are opened.
@@ -31,6 +36,8 @@ pub struct AttachOptions<'a> {
     pub cpus: &'a [u32],
     /// Whether they start by themselves at the next `exec`.
     pub on_exec: bool,
+    /// What counting may cost the target, in percent; `None` for no limit.
+    pub max_overhead: Option<f64>,
     /// Descriptors already in use.
     pub used: usize,
     /// Files are read below this directory.
@@ -79,6 +86,16 @@ impl Hardware {
         }
         let TrialResult { plan, left_out } =
             super::trial::tried(plan, &mut super::trial::OwnThread::new(event_requests.exclude_kernel));
+        let listed = tasks(options.attach_scope, options.root);
+        let cost = match listed.is_empty() {
+            true => None,
+            false => super::switch_cost::switch_cost(|| on_this_thread(&plan, event_requests.exclude_kernel)),
+        };
+        let budget = options.max_overhead.zip(cost).map(|(percent, cost)| SwitchBudget { percent, cost });
+        if let Some(note) = budget.as_ref().and_then(|budget| too_costly(budget, &listed, options)) {
+            let plan = HardwarePlan { groups: vec![], too_costly: true, ..plan };
+            return (Hardware { plan, ..Hardware::default() }, vec![note]);
+        }
         // Each attempt releases its descriptors before the next one.
         let attempt =
             |tids: &[u32]| Ok::<_, Infallible>(Opening::of(&plan, tids, event_requests.exclude_kernel, options));
@@ -87,18 +104,14 @@ impl Hardware {
         let left_out: Vec<LeftOut> = left_out.into_iter().chain(refused).collect();
         let none = groups.is_empty().then(|| opened_at_no_place(places, &left_out));
         let mut plan = super::trial::without(plan, |number| kept.contains(&number), &left_out);
-        if by_task {
-            plan.switch_cost_ns =
-                super::switch_cost::switch_cost(|| on_this_thread(&plan, event_requests.exclude_kernel))
-                    .map(|cost| cost.0);
-        }
+        plan.switch_cost_ns = cost.map(|cost| cost.0);
         // The recording states what was counted, not what was requested.
         let events = plan.groups.iter_mut().flat_map(|group| &mut group.events);
         events.for_each(|event| event.event.exclude_kernel |= event_requests.exclude_kernel);
         let missed = (born > 0).then(|| threads_kept_starting(born));
         let notes = none.or_else(|| super::trial::note(&left_out)).into_iter().chain(beyond).chain(missed).collect();
         let totals = Totals::of(&plan, catalog::hardware(&plan), by_task);
-        (Hardware { plan, groups, totals }, notes)
+        (Hardware { plan, groups, totals, budget, before: None }, notes)
     }
 
     /// What is actually counted.
@@ -112,6 +125,25 @@ impl Hardware {
         self.groups.iter().filter_map(|group| group.events.first()).for_each(|leader| drop(leader.enable()));
     }
 
+    /// Stops counting for good if the target's switches, as these readings tell them, have cost more than allowed since
+    /// the first call. Readings until then stay, and there are none afterwards. Returns a note on it.
+    pub fn judge(&mut self, readings: &[Event]) -> Option<Note> {
+        let now = self.budget.and_then(|_| told_by(readings))?;
+        let before = *self.before.get_or_insert(now);
+        let since = Activity {
+            switches: now.switches - before.switches,
+            ran: now.ran - before.ran,
+            elapsed: now.elapsed - before.elapsed,
+        };
+        let mut note = self.budget?.exceeded(&since)?;
+        note.text = format!("From {:.1} s on: {}", now.elapsed.seconds(), note.text);
+        self.budget = None;
+        // Closed: a disabled event would still be visited at every switch.
+        self.groups.clear();
+        self.totals = Totals::default();
+        Some(note)
+    }
+
     /// The target's totals so far, and the first group's totals of threads that are counted individually.
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         for (place, opened) in self.groups.iter().enumerate() {
@@ -120,6 +152,31 @@ impl Hardware {
         }
         self.totals.readings(at)
     }
+}
+
+/// A note on the reason, if counting these threads would cost more than allowed. A command that waits to be executed
+/// makes no switches yet.
+fn too_costly(budget: &SwitchBudget, tids: &[u32], options: &AttachOptions<'_>) -> Option<Note> {
+    let activity = if options.on_exec { None } else { switch_budget::activity(options.root, tids) };
+    budget.exceeded(&activity?)
+}
+
+/// The target's switches and CPU time as the other counters tell them; `None` if not all were read.
+fn told_by(readings: &[Event]) -> Option<Activity> {
+    let find = |counter| {
+        readings.iter().find_map(|event| match event {
+            Event::Reading(reading) if reading.scope == Scope::Target && reading.counter == counter => Some(*reading),
+            _ => None,
+        })
+    };
+    let all = |reading: CounterReading| {
+        let share = reading.running.as_f64() / reading.enabled.as_f64();
+        // Of threads that ended unread, only the share is known.
+        if share > 0.0 { reading.value as f64 / share } else { reading.value as f64 }
+    };
+    let ran = find(catalog::TASK_CLOCK)?;
+    let switches = all(find(catalog::VOLUNTARY_SWITCHES)?) + all(find(catalog::INVOLUNTARY_SWITCHES)?);
+    Some(Activity { switches, ran: Nanos(ran.value), elapsed: ran.at })
 }
 
 /// Opens all groups of a plan on this thread and starts them; `None` if one is refused.
@@ -224,8 +281,14 @@ mod tests {
     fn without_a_pmu_nothing_is_opened_and_nothing_read() {
         let event_requests = EventRequests::default();
         let attach_scope = AttachScope::Threads(vec![1]);
-        let options =
-            AttachOptions { attach_scope: &attach_scope, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
+        let options = AttachOptions {
+            attach_scope: &attach_scope,
+            cpus: &[0],
+            on_exec: false,
+            max_overhead: None,
+            used: 0,
+            root: Path::new("/"),
+        };
         let (mut hardware, notes) = Hardware::open(base(), &event_requests, &options);
         assert!(hardware.read(Nanos(1)).is_empty() && notes.is_empty() && hardware.plan().groups.is_empty());
     }
@@ -242,7 +305,14 @@ mod tests {
 
     fn read(attach_scope: &AttachScope, work: impl FnOnce()) -> Option<Vec<CounterReading>> {
         let event_requests = EventRequests { hardware: true, exclude_kernel: true, ..EventRequests::default() };
-        let options = AttachOptions { attach_scope, cpus: &[0], on_exec: false, used: 0, root: Path::new("/") };
+        let options = AttachOptions {
+            attach_scope,
+            cpus: &[0],
+            on_exec: false,
+            max_overhead: None,
+            used: 0,
+            root: Path::new("/"),
+        };
         let (mut hardware, _) = Hardware::open(clocks(), &event_requests, &options);
         // If the kernel refuses its clocks as counters, there is nothing to test.
         if hardware.plan().groups.len() < 2 {

@@ -6,6 +6,7 @@ mod core_plan;
 mod counters;
 mod load;
 mod requests;
+mod switch_budget;
 mod switch_cost;
 mod totals;
 mod trial;

@@ -81,6 +81,7 @@ fn remedy(why: Why) -> Option<&'static str> {
         Why::NotRead => Some("select a longer time"),
         Why::QueueUnknown => Some("run fewer busy threads than CPUs, or on CPUs of their own"),
         Why::ThreadsUnread => Some("record the waits themselves: --off-cpu sees every thread"),
+        Why::TooCostly => Some("count nevertheless: --max-overhead 100"),
         Why::RunsScatter | Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => {
             None
         }

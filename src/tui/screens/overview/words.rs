@@ -89,6 +89,7 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::NotRead => &["not read in this window", "not read"],
         Why::ThreadsUnread => &["most threads ended unread", "unread"],
         Why::QueueUnknown => &["blocked time may be run-queue time", "queue unknown"],
+        Why::TooCostly => &["counting would cost too much (--max-overhead)", "too costly"],
         Why::Suspect => &["counters come to a value that cannot be", "suspect"],
     }
 }

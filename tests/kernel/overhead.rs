@@ -1,0 +1,56 @@
+//! Hardware events within a budget: a program that switches all the time is counted only if that may cost anything.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const IRONLAW: &str = env!("CARGO_BIN_EXE_ironlaw");
+const WORKLOAD: [&str; 5] = [IRONLAW, "workload", "mutex", "--threads=4", "--seconds=3s"];
+
+/// A recording's metadata and its report.
+fn recorded(folder: &Path, percent: &str, target: &[&str]) -> (Value, Value) {
+    let path = folder.join("a.ironlaw");
+    let path = path.to_str().unwrap();
+    let options = ["record", "--force", "--off-cpu", "-I", "500ms", "--max-overhead", percent, "-o", path];
+    let done = Command::new(IRONLAW).args(options).args(target).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let about = std::fs::read_to_string(Path::new(path).join("meta.json")).unwrap();
+    let report = Command::new(IRONLAW).args(["report", "--format", "json", path]).output().unwrap();
+    (serde_json::from_str(&about).unwrap(), serde_json::from_slice(&report.stdout).unwrap())
+}
+
+/// Whether the report tells waits, which cost next to nothing.
+fn waits(report: &Value) -> bool {
+    report["off_cpu"]["paths"].as_array().is_some_and(|paths| !paths.is_empty())
+}
+
+#[test]
+fn hardware_events_that_cost_more_than_allowed_are_missing_with_that_reason_and_waits_are_there() {
+    require!("perf");
+    let folder = tempfile::tempdir().unwrap();
+    let started = [&["--"], &WORKLOAD[..]].concat();
+    let (about, report) = recorded(folder.path(), "100", &started);
+    assert!(waits(&report), "{}", report["off_cpu"]);
+    if about["hardware"]["switch_cost_ns"].is_null() {
+        super::support::skip("pmu", "no hardware event counts here, or counting costs nothing");
+        return;
+    }
+    assert!(report["metrics"]["ipc"]["value"].as_f64().is_some(), "{}", report["metrics"]["ipc"]);
+    let too_costly = |report: &Value, when: &str| {
+        for metric in ["cycles", "instructions", "ipc"] {
+            assert_eq!(report["metrics"][metric]["missing"], "too_costly", "{metric}, {when}");
+        }
+        let notes = report["notes"].as_array().unwrap();
+        assert!(notes.iter().any(|note| note["topic"] == "counters-too-costly"), "{when}: {notes:?}");
+        assert!(waits(report), "{when}: {}", report["off_cpu"]);
+    };
+    let (about, report) = recorded(folder.path(), "0.001", &started);
+    too_costly(&report, "given up");
+    assert_eq!(about["hardware"]["too_costly"], Value::Null, "they counted until then");
+    let mut running = Command::new(IRONLAW).args(&WORKLOAD[1..]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let (about, report) = recorded(folder.path(), "0.001", &["-d", "1", "-p", &running.id().to_string()]);
+    let _ = (running.kill(), running.wait());
+    too_costly(&report, "left out");
+    assert_eq!(about["hardware"]["too_costly"], true);
+}
