@@ -107,8 +107,7 @@ fn default_event(hardware: bool, is_virtual: bool, notes: &mut Vec<Note>) -> Eve
         notes.push(Note {
             topic: "virtual-pmu".to_string(),
             text:
-                "Samples come from the CPU clock: in a virtual machine the interrupts of hardware counters come late. \
-                   Cycles and instructions are counted all the same."
+                "Samples come from the CPU clock: in a virtual machine the interrupts of hardware counters come late."
                     .to_string(),
             fix: Some("To sample cycles nevertheless: -e cycles.".to_string()),
         });

@@ -2,10 +2,11 @@
 //! measured cost.
 
 use crate::model::Note;
+use crate::sys::clock::monotonic_ns;
 use crate::sys::procfs::{ProcFs, SchedStat, Scratch, TaskDir, sched_stat};
 use crate::units::Nanos;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long switches are counted before counters are opened.
 const LOOK: Duration = Duration::from_millis(50);
@@ -63,10 +64,10 @@ pub(super) fn activity(root: &Path, tids: &[u32]) -> Option<Activity> {
     let step = tids.len().div_ceil(MOST_THREADS).max(1);
     let mut scratch = Scratch::default();
     let mut read = |tid: u32| dir.read(tid, "schedstat", &mut scratch).and_then(sched_stat);
-    let (begun, before) = (Instant::now(), tids.iter().step_by(step).map(|tid| (*tid, read(*tid))).collect::<Vec<_>>());
+    let (begun, before) = (monotonic_ns(), tids.iter().step_by(step).map(|tid| (*tid, read(*tid))).collect::<Vec<_>>());
     std::thread::sleep(LOOK);
     let grown = before.into_iter().filter_map(|(tid, before)| Some((before?, read(tid)?))).collect::<Vec<_>>();
-    let elapsed = Nanos(u64::try_from(begun.elapsed().as_nanos()).ok()?);
+    let elapsed = Nanos(monotonic_ns() - begun);
     (!grown.is_empty()).then(|| grown_in(&grown, step, elapsed))
 }
 

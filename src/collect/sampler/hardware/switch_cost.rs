@@ -2,6 +2,7 @@
 //! restoring them takes a microsecond on a real PMU, and tens of microseconds through a hypervisor.
 
 use crate::sys::clock::monotonic_ns;
+use crate::sys::{affinity, memory_walks};
 use crate::units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,6 +20,7 @@ const NOISE: f64 = 0.5;
 
 /// Time that `open` adds to a switch of this thread; `None` if nothing opens or it is noise. Takes some milliseconds.
 pub(super) fn switch_cost<T>(open: impl Fn() -> Option<T>) -> Option<Nanos> {
+    let _one_cpu = OneCpu::stay();
     let partner = Partner::start()?;
     let (mut bare, mut counted) = (Nanos(u64::MAX), Nanos(u64::MAX));
     for _ in 0..ATTEMPTS {
@@ -30,6 +32,24 @@ pub(super) fn switch_cost<T>(open: impl Fn() -> Option<T>) -> Option<Nanos> {
     }
     let cost = counted.0.checked_sub(bare.0)?;
     (cost as f64 > NOISE * bare.0 as f64).then_some(Nanos(cost))
+}
+
+/// Keeps this thread, and threads that it starts, on one CPU: to wake an idle CPU takes longer than what is measured.
+struct OneCpu(Vec<u32>);
+
+impl OneCpu {
+    fn stay() -> Option<OneCpu> {
+        let allowed = affinity::get(0).ok()?;
+        let (cpu, _) = memory_walks::current_cpu()?;
+        affinity::set(0, &[cpu]).ok().map(|()| OneCpu(allowed))
+    }
+}
+
+impl Drop for OneCpu {
+    fn drop(&mut self) {
+        // They were allowed before.
+        let _ = affinity::set(0, &self.0);
+    }
 }
 
 /// A thread that answers each time it is woken.
@@ -103,6 +123,14 @@ mod tests {
         assert_eq!(switch_cost(|| None::<()>), None);
         let cost = (0..5).filter_map(|_| switch_cost(|| Some(()))).map(|cost| cost.0).min();
         assert!(cost.is_none_or(|cost| cost < 1_000_000), "{cost:?}");
+    }
+
+    #[test]
+    fn a_measurement_leaves_the_thread_on_the_cpus_it_had() {
+        let allowed = affinity::get(0).ok();
+        let alone = || affinity::get(0).ok().filter(|cpus| cpus.len() == 1);
+        assert!(switch_cost(alone).is_none_or(|cost| cost.0 < 1_000_000));
+        assert_eq!(affinity::get(0).ok(), allowed);
     }
 
     #[test]
