@@ -106,8 +106,10 @@ impl Image {
     }
 
     fn address_of(&self, offset: u64) -> Option<u64> {
-        let (start, address, _) = self.segments.iter().find(|(start, _, size)| offset.wrapping_sub(*start) < *size)?;
-        Some(address.wrapping_add(offset - start))
+        self.segments.iter().find_map(|(start, address, size)| {
+            let within = offset.checked_sub(*start).filter(|within| within < size)?;
+            Some(address.wrapping_add(within))
+        })
     }
 
     fn debug(&self) -> Option<&Debug> {
