@@ -215,7 +215,7 @@ mod tests {
         let mut known = open(&files, 1, "f", &[&long]);
         known.add(5, &[]);
         known.store(&files);
-        assert_eq!(open(&files, 1, "f", &[&long]).get(5), Some(vec![]), "that there is no name is known too");
+        assert_eq!(open(&files, 1, "f", &[&long]).get(5), Some(vec![]), "a missing name is stored too");
         let others: [(&str, u8, &str, &[&[u8]]); 6] = [
             ("build", 2, "f", &[&long]),
             ("label", 1, "g", &[&long]),

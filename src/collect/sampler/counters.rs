@@ -59,7 +59,7 @@ impl KernelCounters {
         events
     }
 
-    /// Gives up hardware events if they cost more than allowed, as the target's other readings of this moment tell.
+    /// Gives up hardware events if they cost more than allowed, by the target's other readings of this moment.
     pub fn judge(&mut self, readings: &[Event]) {
         let note = self.hardware.judge(readings);
         self.too_costly = self.too_costly.take().or(note);

@@ -126,18 +126,18 @@ impl Sampler {
     /// reading hundreds of processes takes longer than a ring lasts. A change in between shows as an address without a
     /// mapping, and that process is then read again.
     fn begin(&mut self, poll: &mut Poll, stop: &StopToken, counters: &mut impl Reader) -> Result<Option<EndReason>> {
+        let from_exec = self.command.is_some() && self.plan.delay.0 == 0;
+        if from_exec {
+            self.assembler.out.extend(counters.begin());
+            self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
+            self.start_sums();
+        }
         if let Some(command) = &mut self.command {
-            if self.plan.delay.0 == 0 {
-                self.assembler.out.extend(counters.begin());
-                self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
-                start_sums(self.sums.as_mut());
-                self.sums_read.at = self.clock.now();
-                self.assembler.summed.read_all(self.sums_read.at);
-                command.release()?;
-                self.look_at_waits()?;
-                return Ok(None);
-            }
             command.release()?;
+        }
+        if from_exec {
+            self.look_at_waits()?;
+            return Ok(None);
         }
         let until = self.clock.now() + self.plan.delay;
         while self.clock.now() < until {
@@ -153,9 +153,7 @@ impl Sampler {
             // Fails only for a thread that has ended meanwhile.
             let _ = event.enable();
         }
-        start_sums(self.sums.as_mut());
-        self.sums_read.at = self.clock.now();
-        self.assembler.summed.read_all(self.sums_read.at);
+        self.start_sums();
         self.assembler.mark_stale();
         self.look_at_waits()?;
         Ok(None)
@@ -168,6 +166,15 @@ impl Sampler {
             self.wait_sampler = Some(WaitSampler::start(&self.assembler.follow, stacks)?);
         }
         Ok(())
+    }
+
+    fn start_sums(&mut self) {
+        if let Some(sums) = &mut self.sums {
+            // Both worked when the capture was opened.
+            let _ = sums.space(stack_spacing::LEAST).and_then(|()| sums.start());
+        }
+        self.sums_read.at = self.clock.now();
+        self.assembler.summed.read_all(self.sums_read.at);
     }
 
     /// Reads the kernel's sums of waits once a window.
@@ -314,13 +321,6 @@ impl Sampler {
             command.forward(false);
         }
         command.wait_for(GRACE)
-    }
-}
-
-fn start_sums(sums: Option<&mut WaitSums>) {
-    if let Some(sums) = sums {
-        // Both worked when the capture was opened.
-        let _ = sums.space(stack_spacing::LEAST).and_then(|()| sums.start());
     }
 }
 

@@ -3,7 +3,8 @@
 //! A wait of length `d` came with its stack with probability `p = min(1, d / spacing)`, so it stands for `1 / p` waits
 //! like it. Those that it stands for besides itself are known as a sum: the time and the number of the waits that came
 //! without a stack. That sum is shared out among the stacks of the same thread, state and window in the proportion in
-//! which they stand for it. The totals so are exact, and the stacks' shares are right on average: their error is that of a sample of as many stacks.
+//! which they stand for it. So the totals are exact, and the stacks' shares are right on average: their error is that of
+//! a sample of as many stacks.
 
 use super::event_queue::EventQueue;
 use crate::model::{Event, OffCpu, StackEnd, StackId, TaskState};

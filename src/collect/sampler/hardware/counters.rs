@@ -125,10 +125,10 @@ impl Hardware {
         self.groups.iter().filter_map(|group| group.events.first()).for_each(|leader| drop(leader.enable()));
     }
 
-    /// Stops counting for good if the target's switches, as these readings tell them, have cost more than allowed since
+    /// Stops counting for good if the target's switches, by these readings, have cost more than allowed since
     /// the first call. Readings until then stay, and there are none afterwards. Returns a note on it.
     pub fn judge(&mut self, readings: &[Event]) -> Option<Note> {
-        let now = self.budget.and_then(|_| told_by(readings))?;
+        let now = self.budget.and_then(|_| activity_in(readings))?;
         let before = *self.before.get_or_insert(now);
         let since = Activity {
             switches: now.switches - before.switches,
@@ -161,8 +161,8 @@ fn too_costly(budget: &SwitchBudget, tids: &[u32], options: &AttachOptions<'_>) 
     budget.exceeded(&activity?)
 }
 
-/// The target's switches and CPU time as the other counters tell them; `None` if not all were read.
-fn told_by(readings: &[Event]) -> Option<Activity> {
+/// The target's switches and CPU time by its other counters; `None` if not all were read.
+fn activity_in(readings: &[Event]) -> Option<Activity> {
     let find = |counter| {
         readings.iter().find_map(|event| match event {
             Event::Reading(reading) if reading.scope == Scope::Target && reading.counter == counter => Some(*reading),
