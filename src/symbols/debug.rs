@@ -1,7 +1,7 @@
 //! Function, file and line at an address from DWARF debug information, including inlined calls.
 //! Sections may be compressed, and parts may be in a supplementary file.
 
-use super::demangle::demangle;
+use super::dwarf::{Lookup, Reader};
 use crate::error::{Context, Result};
 use crate::model::{Bytes, Symbol};
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
@@ -9,9 +9,6 @@ use object::{CompressionFormat, Object, ObjectSection};
 use rustc_hash::FxHashMap;
 use std::io;
 use std::ops::Range;
-
-type Reader<'a> = EndianSlice<'a, LittleEndian>;
-type Lookup<'a> = addr2line::Context<Reader<'a>>;
 
 /// The sections that lines and inlined calls are read from. The others are large, and inflating them takes long.
 const NEEDED: [&str; 12] = [
@@ -38,13 +35,13 @@ enum Data {
 }
 
 /// The debug sections of one file.
-struct Sections {
+pub(super) struct Sections {
     bytes: Bytes,
     found: FxHashMap<String, Data>,
 }
 
 impl Sections {
-    fn read(bytes: &Bytes) -> Option<Sections> {
+    pub(super) fn read(bytes: &Bytes) -> Option<Sections> {
         let file = open(bytes).ok()?;
         let mut found = FxHashMap::default();
         for section in file.sections() {
@@ -70,7 +67,7 @@ impl Sections {
         EndianSlice::new(bytes, LittleEndian)
     }
 
-    fn dwarf(&self) -> Option<Dwarf<Reader<'_>>> {
+    pub(super) fn dwarf(&self) -> Option<Dwarf<Reader<'_>>> {
         Dwarf::load(|id| Ok::<_, gimli::Error>(self.get(id))).ok()
     }
 }
@@ -96,7 +93,7 @@ impl Debug {
             if let Some(extra) = supplement.as_ref().and_then(Sections::dwarf) {
                 dwarf.set_sup(extra);
             }
-            addr2line::Context::from_dwarf(dwarf).map_err(drop)
+            Lookup::new(dwarf).map_err(drop)
         })
         .ok()
         .map(Debug)
@@ -104,28 +101,8 @@ impl Debug {
 
     /// The names at an address, innermost first. A name may be empty if only the line is known.
     pub(super) fn names(&self, address: u64) -> Vec<Symbol> {
-        self.0.with_dependent(|_, context| frames(context, address).unwrap_or_default())
+        self.0.with_dependent(|_, lookup| lookup.names(address).unwrap_or_default())
     }
-}
-
-fn frames(context: &Lookup<'_>, address: u64) -> Option<Vec<Symbol>> {
-    let mut frames = context.find_frames(address).skip_all_loads().ok()?;
-    let mut symbols = Vec::new();
-    while let Ok(Some(frame)) = frames.next() {
-        let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
-        let location = frame.location.as_ref();
-        symbols.push(Symbol {
-            function: function.map(|name| demangle(&name)).unwrap_or_default(),
-            file: location.and_then(|at| at.file).map(str::to_string),
-            line: location.and_then(|at| at.line),
-            inlined: true,
-        });
-    }
-    // Every frame but the outermost was inlined into the next.
-    if let Some(outermost) = symbols.last_mut() {
-        outermost.inlined = false;
-    }
-    Some(symbols)
 }
 
 /// Parses the image's headers again, which is cheaper than storing a borrow of the bytes next to the bytes.

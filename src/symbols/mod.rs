@@ -3,6 +3,7 @@
 
 mod debug;
 mod demangle;
+mod dwarf;
 mod elf;
 mod fde;
 mod files;
