@@ -9,10 +9,12 @@ use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
 use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Frames per batch: small enough for visible progress, large enough to make channel costs negligible.
 const BATCH: usize = 256;
@@ -20,8 +22,17 @@ const BATCH: usize = 256;
 /// Maximum bytes of a JIT map read at once: more than any runtime writes, and little enough to keep in memory.
 const MAP_CHUNK: u64 = 64 << 20;
 
+/// Bytes of symbols and debug information in memory: those of many programs, or of one large one.
+const MOST: usize = 16 << 20;
+
+/// What was read of files is forgotten after this time without a new frame. Reading it again takes some 50 ms.
+const IDLE: Duration = Duration::from_secs(10);
+
 /// Bytes that show which file in /proc it is, and how much of it we may read.
 const HEAD: u64 = 4096;
+
+/// Bytes of a list read at once: the kernel writes it as it is read.
+const LINES: usize = 64 << 10;
 
 /// A thread that resolves frame definitions to names.
 #[derive(Debug)]
@@ -39,18 +50,15 @@ impl Namer {
         let (done, names) = channel();
         let thread = std::thread::spawn(move || {
             let mut naming = Naming::new(modules, options, files);
-            for batch in wanted {
-                let known = naming.added.len();
+            while let Some(batch) = naming.next(&wanted) {
                 for chunk in batch.chunks(BATCH) {
                     let events = chunk.iter().filter_map(|frame| naming.name(frame)).collect();
+                    naming.symbolizer.release_unused_beyond(MOST);
+                    sys::files::release_mapped();
                     // The receiver is gone: the session ended early.
                     if done.send(events).is_err() {
                         return naming.finish();
                     }
-                }
-                // Tables of symbols are read whole once, and then only in places.
-                if naming.added.len() > known {
-                    sys::files::release_mapped();
                 }
             }
             // Runtimes write their names late, some only when they exit.
@@ -125,14 +133,31 @@ impl Naming {
         }
     }
 
+    /// The next frames. While none come, nothing that was read of files stays in memory.
+    fn next(&self, wanted: &Receiver<Vec<FrameDef>>) -> Option<Vec<FrameDef>> {
+        match wanted.recv_timeout(IDLE) {
+            Ok(batch) => Some(batch),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => {
+                self.symbolizer.release();
+                sys::heap::trim();
+                wanted.recv().ok()
+            }
+        }
+    }
+
     fn name(&mut self, frame: &FrameDef) -> Option<Event> {
-        if let Some(module) = frame.module
-            && self.added.insert(module)
+        let new = frame.module.filter(|module| self.added.insert(*module));
+        if let Some(module) = new
             && let Some(source) = self.source(module)
         {
             self.symbolizer.add(module, source);
         }
         let symbols = self.symbolizer.names(frame.module, frame.address);
+        // Tables of symbols are read whole once, and then only in places.
+        if new.is_some() {
+            sys::files::release_mapped();
+        }
         if symbols.is_empty() && frame.module.is_some_and(|module| self.symbolizer.may_learn(module)) {
             self.late.push(*frame);
         }
@@ -180,6 +205,17 @@ impl Files for HostFiles {
     fn text(&self, path: &Path) -> Result<String> {
         let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    fn lines(&self, path: &Path, to: &mut dyn FnMut(&str)) -> Result<()> {
+        let file = File::open(path).context(|| format!("cannot read {}", path.display()))?;
+        let mut file = BufReader::with_capacity(LINES, file);
+        let mut line = Vec::new();
+        while file.read_until(b'\n', &mut line).context(|| format!("cannot read {}", path.display()))? > 0 {
+            to(&String::from_utf8_lossy(&line));
+            line.clear();
+        }
+        Ok(())
     }
 
     fn head(&self, path: &Path) -> Option<Vec<u8>> {

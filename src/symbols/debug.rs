@@ -34,6 +34,12 @@ enum Data {
     Inflated(Vec<u8>),
 }
 
+impl Data {
+    fn inflated(&self) -> usize {
+        if let Data::Inflated(bytes) = self { bytes.len() } else { 0 }
+    }
+}
+
 /// The debug sections of one file.
 pub(super) struct Sections {
     bytes: Bytes,
@@ -97,6 +103,14 @@ impl Debug {
         })
         .ok()
         .map(Debug)
+    }
+
+    /// Memory of what was read, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let inflated = |sections: &Sections| sections.found.values().map(Data::inflated).sum::<usize>();
+        self.0.with_dependent(|(main, supplement), lookup| {
+            inflated(main) + supplement.as_ref().map_or(0, inflated) + lookup.bytes()
+        })
     }
 
     /// The names at an address, innermost first. A name may be empty if only the line is known.

@@ -54,6 +54,15 @@ pub trait Files {
     /// Any error of the file system.
     fn text(&self, path: &Path) -> Result<String>;
 
+    /// Passes on the lines of a file in /proc, each with its end. The same as by [`Files::text`], in less memory.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    fn lines(&self, path: &Path, to: &mut dyn FnMut(&str)) -> Result<()> {
+        self.text(path)?.split_inclusive('\n').for_each(to);
+        Ok(())
+    }
+
     /// The first bytes of a file of the running kernel in /proc, for what is stored about it.
     fn head(&self, _path: &Path) -> Option<Vec<u8>> {
         None

@@ -17,7 +17,7 @@ pub(super) struct Kernel {
     session: Option<KernelSession>,
     /// What an earlier session stored.
     code: Option<KernelCode>,
-    /// Read when an address is not in `code`.
+    /// The other functions, read when an address is not in `code`.
     list: Option<List>,
 }
 
@@ -29,22 +29,43 @@ impl Kernel {
     }
 
     pub(super) fn name(&mut self, files: &dyn Files, address: u64) -> Option<Symbol> {
-        let function = match self.code.as_ref().and_then(|code| code.name(address)) {
+        let function = match self.name_in_code(address) {
             Some(name) => name,
-            None => self.list(files).name(address)?,
+            None => {
+                self.read_list(files);
+                self.name_in_code(address).or_else(|| self.list.as_ref()?.name(address))?
+            }
         };
         Some(Symbol { function, file: None, line: None, inlined: false })
     }
 
-    fn list(&mut self, files: &dyn Files) -> &List {
-        self.list.get_or_insert_with(|| {
-            let Ok(text) = files.text(&self.kallsyms) else { return List { hidden: true, ..List::default() } };
-            let list = List::parse(text);
-            if let (Some(session), None, false) = (&self.session, &self.code, list.hidden) {
-                KernelCode::store(files, session, &list);
+    /// Gives up code that is damaged: its own addresses all have names.
+    fn name_in_code(&mut self, address: u64) -> Option<String> {
+        let code = self.code.as_ref().filter(|code| code.addresses().contains(&address))?;
+        let name = code.name(address);
+        if name.is_none() {
+            (self.code, self.list) = (None, None);
+        }
+        name
+    }
+
+    /// Reads what the stored code does not have. Stores the code if there is none yet, and then leaves it there.
+    fn read_list(&mut self, files: &dyn Files) {
+        if self.list.is_some() {
+            return;
+        }
+        let known = self.code.as_ref().map(|code| code.addresses().clone()).unwrap_or_default();
+        let lines = |to: &mut dyn FnMut(&str)| files.lines(&self.kallsyms, to);
+        let list = List::read(lines, |address| !known.contains(&address));
+        let mut list = list.unwrap_or_else(|_| List { hidden: true, ..List::default() });
+        if let (Some(session), None, false) = (&self.session, &self.code, list.hidden) {
+            KernelCode::store(files, session, &list);
+            self.code = KernelCode::stored(files, session);
+            if let Some(code) = &self.code {
+                list = list.without(code.addresses());
             }
-            list
-        })
+        }
+        self.list = Some(list);
     }
 
     pub(super) fn note(&self) -> Option<Note> {
@@ -54,5 +75,112 @@ impl Kernel {
             text: "the kernel hides its symbols: kernel functions are shown by address".into(),
             fix: Some("sysctl kernel.kptr_restrict=0 (or run as root)".into()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ErrorKind, Result};
+    use crate::model::{BuildId, Bytes};
+    use crate::symbols::FileTail;
+    use std::cell::{Cell, RefCell};
+    use std::sync::Arc;
+
+    /// A machine's /proc and cache directory.
+    #[derive(Default)]
+    struct Machine {
+        list: String,
+        stored: RefCell<Option<Vec<u8>>>,
+        full: bool,
+        reads: Cell<usize>,
+    }
+
+    impl Files for Machine {
+        fn map(&self, _: &Path) -> Option<Bytes> {
+            None
+        }
+
+        fn text(&self, path: &Path) -> Result<String> {
+            let here = path == Path::new("/proc/kallsyms");
+            self.reads.set(self.reads.get() + 1);
+            here.then(|| self.list.clone()).ok_or_else(|| Error::new(ErrorKind::NotFound, "no such file"))
+        }
+
+        fn head(&self, path: &Path) -> Option<Vec<u8>> {
+            let id = b"01234567-89ab-cdef-0123-456789abcdef";
+            Some(if path.ends_with("boot_id") { id.to_vec() } else { self.list.as_bytes().to_vec() })
+        }
+
+        fn stored(&self, _: &str) -> Option<Bytes> {
+            self.stored.borrow().clone().map(|bytes| Arc::new(bytes) as Bytes)
+        }
+
+        fn store(&self, _: &str, bytes: &[u8]) {
+            if !self.full {
+                *self.stored.borrow_mut() = Some(bytes.to_vec());
+            }
+        }
+
+        fn fetch(&self, _: &BuildId) -> Option<Bytes> {
+            None
+        }
+
+        fn grown(&self, _: &Path, _: u64) -> Option<FileTail> {
+            None
+        }
+    }
+
+    fn list() -> String {
+        let own: String = (0..2_000).map(|at| format!("{:x} t own_{at}\n", 0x1000 + 8 * at)).collect();
+        format!("800 T early\n1000 T _stext\n{own}5000 T _etext\n5100 t init\n9000 t module\t[ext4]\n7000 t bpf_prog\n")
+    }
+
+    /// Names at all kinds of addresses, in an order in which the list is needed late.
+    fn names(machine: &Machine) -> Vec<Option<String>> {
+        let mut kernel = Kernel::open(machine, Path::new("/proc"));
+        let addresses =
+            (0x1000..0x5000).step_by(500).chain([0x10, 0x804, 0xfff, 0x5000, 0x50ff, 0x6fff, 0x7001, 0x9009]);
+        let names = addresses.map(|address| kernel.name(machine, address).map(|symbol| symbol.function)).collect();
+        assert!(kernel.note().is_none());
+        names
+    }
+
+    #[test]
+    fn names_are_the_same_with_and_without_what_is_stored() {
+        let full = Machine { list: list(), full: true, ..Machine::default() };
+        let plain = names(&full);
+        let text = |name: &str| Some(name.to_string());
+        assert_eq!(
+            plain[33..],
+            [
+                None,
+                text("early"),
+                text("early"),
+                text("_etext"),
+                text("_etext"),
+                text("init"),
+                text("bpf_prog"),
+                text("module [ext4]")
+            ]
+        );
+        let machine = Machine { list: list(), ..Machine::default() };
+        for session in 0..2 {
+            assert_eq!(names(&machine), plain, "session {session}");
+            assert_eq!(machine.reads.get(), session + 1, "one reading of the list each");
+        }
+        assert!(machine.stored.borrow().is_some());
+    }
+
+    #[test]
+    fn a_damaged_block_costs_one_more_reading_and_no_name() {
+        let machine = Machine { list: list(), ..Machine::default() };
+        let plain = names(&machine);
+        for place in [3_000, 20_000] {
+            if let Some(byte) = machine.stored.borrow_mut().as_mut().and_then(|bytes| bytes.get_mut(place)) {
+                *byte ^= 1;
+            }
+            assert_eq!(names(&machine), plain, "damage at {place}");
+        }
     }
 }

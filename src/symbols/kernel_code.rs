@@ -4,6 +4,7 @@
 use super::files::Files;
 use super::kallsyms::{self, Function, List};
 use crate::model::Bytes;
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
@@ -76,6 +77,11 @@ impl KernelCode {
         decode(files.stored(&session.file())?, session)
     }
 
+    /// The addresses of the kernel's own code.
+    pub(super) fn addresses(&self) -> &Range<u64> {
+        &self.code
+    }
+
     /// The name of the last function that starts at or below the address. `None` for an address that is not in the
     /// kernel's own code, and for a damaged block.
     pub(super) fn name(&self, address: u64) -> Option<String> {
@@ -91,27 +97,31 @@ impl KernelCode {
     }
 }
 
-fn encode(session: &KernelSession, List { text, functions, .. }: &List) -> Option<Vec<u8>> {
-    let name = |line: &Function| text.get(line.1 as usize..line.2 as usize).map(str::trim);
+fn encode(session: &KernelSession, List { names, functions, .. }: &List) -> Option<Vec<u8>> {
+    let name = |line: &Function| names.get(line.1 as usize..line.2 as usize).map(str::trim);
     let address = |symbol: &str| functions.iter().find(|line| name(line) == Some(symbol)).map(|line| line.0);
     let code = address("_stext")?..address("_etext")?;
     let start = functions.partition_point(|function| function.0 < code.start);
     let own = functions.get(start..functions.partition_point(|function| function.0 < code.end))?;
-    let (mut entries, mut blocks) = (Vec::new(), Vec::new());
-    for lines in own.chunks(BLOCK) {
-        let before = blocks.len();
+    let count = own.len().div_ceil(BLOCK);
+    let length = own.iter().map(|line| usize::try_from(line.2 - line.1).unwrap_or(0) + "ffffffff80000000 t \n".len());
+    let mut bytes = Vec::with_capacity(HEAD + count * ENTRY + length.sum::<usize>());
+    bytes.extend([&MAGIC[..], &[0; 4], &u32::try_from(count).ok()?.to_le_bytes()].concat());
+    bytes.extend([&code.start.to_le_bytes(), &code.end.to_le_bytes(), session.bytes().as_slice()].concat());
+    bytes.resize(HEAD + count * ENTRY, 0);
+    for (nth, lines) in own.chunks(BLOCK).enumerate() {
+        let before = bytes.len();
         for line in lines {
-            blocks.extend_from_slice(format!("{:x} t {}\n", line.0, name(line)?).as_bytes());
+            writeln!(bytes, "{:x} t {}", line.0, name(line)?).ok()?;
         }
-        let block = blocks.get(before..)?;
-        entries.extend_from_slice(&lines.first()?.0.to_le_bytes());
-        entries.extend_from_slice(&u32::try_from(block.len()).ok()?.to_le_bytes());
-        entries.extend_from_slice(&crc32fast::hash(block).to_le_bytes());
+        let block = bytes.get(before..)?;
+        let (length, checksum) = (u32::try_from(block.len()).ok()?, crc32fast::hash(block));
+        let entry = [&lines.first()?.0.to_le_bytes()[..], &length.to_le_bytes(), &checksum.to_le_bytes()].concat();
+        bytes.get_mut(HEAD + nth * ENTRY..)?.get_mut(..ENTRY)?.copy_from_slice(&entry);
     }
-    let count = u32::try_from(entries.len() / ENTRY).ok()?;
-    let numbers = [&count.to_le_bytes()[..], &code.start.to_le_bytes(), &code.end.to_le_bytes()].concat();
-    let head = [numbers, session.bytes(), entries].concat();
-    Some([&MAGIC[..], &crc32fast::hash(&head).to_le_bytes(), &head, &blocks].concat())
+    let checksum = crc32fast::hash(bytes.get(12..HEAD + count * ENTRY)?);
+    bytes.get_mut(8..12)?.copy_from_slice(&checksum.to_le_bytes());
+    Some(bytes)
 }
 
 fn decode(bytes: Bytes, session: &KernelSession) -> Option<KernelCode> {
@@ -156,7 +166,7 @@ mod tests {
     fn list(symbols: &[(u64, String)]) -> List {
         let mut text: String = symbols.iter().map(|(at, name)| format!("{at:x} t {name}\n")).collect();
         text += "1000 T _stext\n2000 T _etext\n9000 t module\t[ext4]\n";
-        List::parse(text)
+        List::parse(&text)
     }
 
     fn many() -> List {
@@ -201,6 +211,6 @@ mod tests {
         for other in [KernelSession { boot, ..session() }, KernelSession { start: 8, ..session() }] {
             assert!(decode(bytes.clone(), &other).is_none(), "{other:?}");
         }
-        assert!(encode(&session(), &List::parse("1000 T f\n".into())).is_none(), "where does its own code end?");
+        assert!(encode(&session(), &List::parse("1000 T f\n")).is_none(), "where does its own code end?");
     }
 }

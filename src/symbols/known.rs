@@ -23,6 +23,8 @@ pub(super) struct KnownNames {
     lines: Vec<(u64, u32, u32)>,
     /// Lines of this session.
     new: BTreeMap<u64, String>,
+    /// Bytes of those.
+    added: usize,
 }
 
 impl KnownNames {
@@ -39,7 +41,7 @@ impl KnownNames {
         let file = format!("names-{build}-{:08x}", crc32fast::hash(key.as_bytes()));
         let text = files.stored(&file).and_then(|bytes| checked(&bytes, &key)).unwrap_or_default();
         let lines = index(&text);
-        KnownNames { key, file, text, lines, new: BTreeMap::new() }
+        KnownNames { key, file, text, lines, new: BTreeMap::new(), added: 0 }
     }
 
     /// The names at an offset, which may be none; `None` if they are not known.
@@ -50,7 +52,10 @@ impl KnownNames {
     }
 
     pub(super) fn add(&mut self, offset: u64, names: &[Symbol]) {
-        if let Some(line) = encode(offset, names) {
+        if let Some(line) = encode(offset, names)
+            && self.added + line.len() <= MOST
+        {
+            self.added += line.len();
             self.new.insert(offset, line);
         }
     }

@@ -7,6 +7,7 @@ mod dwarf;
 mod elf;
 mod fde;
 mod files;
+mod functions;
 mod jit;
 mod jitdump;
 mod kallsyms;

@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::known::KnownNames;
 use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
@@ -16,16 +16,24 @@ use std::rc::Rc;
 struct KnownImage {
     image: Image,
     known: Option<RefCell<KnownNames>>,
+    /// Whether names were read from it since files were released.
+    asked: Cell<bool>,
 }
 
 impl KnownImage {
+    fn new(image: Image, known: Option<KnownNames>) -> Rc<KnownImage> {
+        Rc::new(KnownImage { image, known: known.map(RefCell::new), asked: Cell::new(false) })
+    }
+
     fn names(&self, offset: u64) -> Vec<Symbol> {
-        let Some(known) = &self.known else { return self.image.names(offset) };
-        if let Some(names) = known.borrow().get(offset) {
+        if let Some(names) = self.known.as_ref().and_then(|known| known.borrow().get(offset)) {
             return names;
         }
+        self.asked.set(true);
         let names = self.image.names(offset);
-        known.borrow_mut().add(offset, &names);
+        if let Some(known) = &self.known {
+            known.borrow_mut().add(offset, &names);
+        }
         names
     }
 }
@@ -76,7 +84,7 @@ impl Symbolizer {
             ModuleSource::Kernel => Module::Kernel,
             ModuleSource::Jit { pid, root } => Module::Jit(JitCode::new(pid, root)),
             ModuleSource::Vdso { bytes } => match Image::parse(&bytes, "[vdso]") {
-                Ok(image) => Module::Image(Rc::new(KnownImage { image, known: None })),
+                Ok(image) => Module::Image(KnownImage::new(image, None)),
                 Err(_) => return,
             },
             ModuleSource::File { bytes, path, root } => match self.file(&bytes, &path, &root) {
@@ -112,6 +120,26 @@ impl Symbolizer {
     #[must_use]
     pub fn may_learn(&self, module: ModuleId) -> bool {
         matches!(self.modules.get(&module), Some(Module::Jit(_)))
+    }
+
+    /// Forgets what was read of files: it is read again when it is needed.
+    pub fn release(&self) {
+        self.images().for_each(|image| image.image.release());
+    }
+
+    /// Does so, if all takes more than `most` bytes, for the files that no name was read from since the last time.
+    pub fn release_unused_beyond(&self, most: usize) {
+        // Processes share images: what is counted more than once only goes earlier.
+        if self.images().map(|image| image.image.bytes()).sum::<usize>() > most {
+            self.images().filter(|image| !image.asked.replace(false)).for_each(|image| image.image.release());
+        }
+    }
+
+    fn images(&self) -> impl Iterator<Item = &KnownImage> {
+        self.modules.values().filter_map(|module| match module {
+            Module::Image(image) => Some(&**image),
+            _ => None,
+        })
     }
 
     /// Stores the names found in files for later sessions.
@@ -162,9 +190,9 @@ impl Symbolizer {
             None if image.has_debug() => {}
             None => self.without_debug.push(path.to_string()),
         }
-        let Some(id) = image.build_id().cloned() else { return Some(Rc::new(KnownImage { image, known: None })) };
+        let Some(id) = image.build_id().cloned() else { return Some(KnownImage::new(image, None)) };
         let known = KnownNames::open(self.files.as_ref(), &id, label, &image.sources());
-        let image = Rc::new(KnownImage { image, known: Some(RefCell::new(known)) });
+        let image = KnownImage::new(image, Some(known));
         self.images.insert(id, image.clone());
         Some(image)
     }

@@ -81,6 +81,26 @@ fn an_undamaged_image_has_names_and_nobody_else_has() {
 }
 
 #[test]
+fn what_was_released_is_read_again() {
+    let path = std::env::current_exe().unwrap();
+    let bytes: Bytes = Arc::new(std::fs::read(&path).unwrap());
+    let step = bytes.as_ref().as_ref().len() as u64 / 200;
+    let mut symbolizer = Symbolizer::new(Options { debug_dirs: vec![] }, Box::new(Shelf::default()));
+    symbolizer.add(MODULE, ModuleSource::File { bytes, path: "/test".into(), root: "/".into() });
+    let names = |symbolizer: &mut Symbolizer| {
+        (0..200).map(|nth| symbolizer.names(Some(MODULE), nth * step)).collect::<Vec<_>>()
+    };
+    let first = names(&mut symbolizer);
+    assert!(first.iter().filter(|names| !names.is_empty()).count() > 10, "{first:?}");
+    for most in [usize::MAX, 0, 0] {
+        symbolizer.release_unused_beyond(most);
+        assert_eq!(names(&mut symbolizer), first);
+    }
+    symbolizer.release();
+    assert_eq!(names(&mut symbolizer), first);
+}
+
+#[test]
 fn an_image_cut_anywhere_has_fewer_names_or_none() {
     let whole = vdso();
     let all = names(whole.clone()).len();

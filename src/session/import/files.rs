@@ -101,7 +101,7 @@ pub(super) struct Recorded {
     pub host: HostFiles,
     pub local: LocalFiles,
     /// The kernel's symbols.
-    pub kallsyms: Option<String>,
+    pub kallsyms: Option<Arc<str>>,
     /// Path of each process's mapped jitdump.
     pub dumps: FxHashMap<u32, String>,
 }
@@ -114,13 +114,21 @@ impl Files for Recorded {
     /// Serves only the recorded parts of /proc: the processes that now have these ids are different ones.
     fn text(&self, path: &Path) -> Result<String> {
         let text = match path.strip_prefix("/proc").unwrap_or(path).to_str() {
-            Some("kallsyms") => self.kallsyms.clone(),
+            Some("kallsyms") => self.kallsyms.as_deref().map(str::to_string),
             Some(other) => other.strip_suffix("/maps").and_then(|pid| self.dumps.get(&pid.parse().ok()?).cloned()),
             None => None,
         };
         text.ok_or_else(|| {
             Error::new(ErrorKind::NotFound, format!("{} is not of the recorded machine", path.display()))
         })
+    }
+
+    fn lines(&self, path: &Path, to: &mut dyn FnMut(&str)) -> Result<()> {
+        match &self.kallsyms {
+            Some(list) if path == Path::new("/proc/kallsyms") => list.split_inclusive('\n').for_each(to),
+            _ => self.text(path)?.split_inclusive('\n').for_each(to),
+        }
+        Ok(())
     }
 
     fn stored(&self, name: &str) -> Option<Bytes> {

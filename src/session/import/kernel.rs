@@ -6,12 +6,13 @@ use super::files::LocalFiles;
 use crate::error::{Context, Result};
 use crate::model::{BuildId, Note};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The symbols of the recorded kernel.
 #[derive(Debug, Default)]
 pub(super) struct KernelNames {
     /// Text of kallsyms.
-    pub text: Option<String>,
+    pub text: Option<Arc<str>>,
     /// Why there are none.
     pub why_not: Option<Note>,
 }
@@ -30,7 +31,7 @@ impl KernelNames {
     ) -> Result<KernelNames> {
         if let Some(path) = &options.kallsyms {
             let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
-            return Ok(KernelNames { text: Some(String::from_utf8_lossy(&bytes).into_owned()), why_not: None });
+            return Ok(KernelNames { text: Some(String::from_utf8_lossy(&bytes).into()), why_not: None });
         }
         let running = std::fs::read(root.join("sys/kernel/notes")).ok().and_then(|notes| note_build_id(&notes));
         let same = match (recorded, &running) {
@@ -39,7 +40,8 @@ impl KernelNames {
             (None, _) => local.same,
         };
         if same {
-            return Ok(KernelNames { text: std::fs::read_to_string(root.join("proc/kallsyms")).ok(), why_not: None });
+            let text = std::fs::read_to_string(root.join("proc/kallsyms")).ok();
+            return Ok(KernelNames { text: text.map(Arc::from), why_not: None });
         }
         let which =
             if release.is_empty() { "another kernel".into() } else { format!("kernel {release}, not this one") };

@@ -56,6 +56,11 @@ impl<'a> Lookup<'a> {
         Ok(Lookup { dwarf, index, supplement, units, bytes })
     }
 
+    /// Memory of what was read, bytes.
+    pub(in crate::symbols) fn bytes(&self) -> usize {
+        self.index.bytes() + self.supplement.get().map_or(0, UnitIndex::bytes) + self.bytes.get()
+    }
+
     /// The names at an address, innermost first. A name is empty if only its line is known.
     pub(in crate::symbols) fn names(&self, address: u64) -> gimli::Result<Vec<Symbol>> {
         if self.bytes.get() > MOST {

@@ -63,6 +63,11 @@ impl UnitIndex {
         Ok(index)
     }
 
+    /// Memory of the index, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.ranges) + size_of_val(&*self.places)
+    }
+
     /// The units that may cover an address. There may be several: some state ranges with holes as one.
     pub(super) fn at(&self, address: u64) -> impl Iterator<Item = DebugInfoOffset> + '_ {
         let first = self.ranges.partition_point(|covered| covered.range.end <= address);
