@@ -10,8 +10,8 @@ use super::time::Window;
 use crate::model::{Computation, KIND_MARK, Measure, MetricId, Readings, Scope, Why};
 use crate::units::Nanos;
 use Computation::{
-    Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall, Part, Peak,
-    PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Total,
+    Counting, Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall,
+    Part, Peak, PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Sampling, Total,
 };
 
 /// The inputs of a computation.
@@ -64,6 +64,10 @@ impl MetricContext<'_> {
         (group(a).is_some() && group(a) == group(b)) || values.iter().all(exact)
     }
 
+    fn summed(&self, share: impl Fn(&Summary) -> Measure<f64>) -> Measure<f64> {
+        self.summary.map_or(Measure::Missing(Why::NotRecorded), share)
+    }
+
     fn value(&self, computation: Computation) -> Measure<f64> {
         let own = |name| self.delta(Readings::Tasks, name);
         let wall = Measure::exact(self.window.span().as_f64());
@@ -98,15 +102,13 @@ impl MetricContext<'_> {
                 // Negative where it drowns in noise: clamped to zero, noise would look like a cost.
                 each(a, a_count).ratio(each(b, b_count), |a, b| Some(a - b))
             }
-            Sampled => match self.summary {
-                Some(summary) => summary.coverage.map(|coverage| coverage.share),
-                None => Measure::Missing(Why::NotRecorded),
-            },
-            LostShare => match self.summary {
-                Some(summary) => Measure::exact(summary.lost as f64)
-                    .over(Measure::exact(summary.all_samples.saturating_add(summary.lost) as f64)),
-                None => Measure::Missing(Why::NotRecorded),
-            },
+            Sampled => self.summed(|summary| summary.coverage.map(|coverage| coverage.share)),
+            Sampling => self.summed(|summary| summary.sampling),
+            Counting => self.summed(|summary| summary.switching),
+            LostShare => self.summed(|summary| {
+                let all = summary.all_samples.saturating_add(summary.lost);
+                Measure::exact(summary.lost as f64).over(Measure::exact(all as f64))
+            }),
             Operations | OperationRate | PerOperation(..) | Events(_) | EventsPerOperation(_) | Law(_) => {
                 Measure::Missing(Why::NotRecorded)
             }
@@ -182,6 +184,7 @@ mod tests {
             ("host-time", Scope::Host, ms(4000).0),
             ("host-steal", Scope::Host, ms(40).0),
             ("tool-cpu", Scope::Tool, ms(20).0),
+            ("wait-stacks-time", Scope::Target, ms(15).0),
             ("probe-llc-time", Scope::Host, 25_000),
             ("probe-llc-loads", Scope::Host, 1000),
             ("probe-small-pages-time", Scope::Host, 24_000),
@@ -207,6 +210,7 @@ mod tests {
             ("steal_share", 0.01),
             ("tool_cpu_share", 0.01),
             ("tool_memory", 900.0),
+            ("wait_stacks_share", 0.005),
             ("probe_llc_latency", 25.0),
             ("probe_tlb_latency", 8.0),
         ];

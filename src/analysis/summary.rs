@@ -59,6 +59,9 @@ pub struct Summary {
     pub events: Vec<EventTotal>,
     /// How much of the selected threads' CPU time was sampled, in the window of the counters.
     pub coverage: Measure<Coverage>,
+    /// Share of their CPU time that taking samples cost, 0 to 1, estimated from the cost of a sample measured before the
+    /// recording.
+    pub sampling: Measure<f64>,
     /// Share of their CPU time that counting hardware events added to context switches, 0 to 1, estimated from the cost
     /// of a switch measured before the recording.
     pub switching: Measure<f64>,
@@ -90,6 +93,7 @@ pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, win
         off_cpu_lost: 0,
         events: vec![],
         coverage: coverage(profile, counters, who, selection.axis, window),
+        sampling: sampling(profile, counters, who, window),
         switching: switching(profile, counters, who, window),
     };
     for row in &counts.rows {
@@ -121,6 +125,16 @@ pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, win
     }
     summary.losses = losses(profile, selection);
     summary
+}
+
+fn sampling(profile: &Profile, counters: &Counters, who: &ThreadSet, window: Window) -> Measure<f64> {
+    let Some(cost) = profile.meta.sample_cost_ns else { return Measure::Missing(Why::NotRecorded) };
+    let range = window.range();
+    let all = &profile.samples;
+    let samples = (0..all.len()).filter(|at| range.contains(all.at[*at]) && who.has(all.tid[*at])).count();
+    counters.of_tasks("task-clock", who, window).ratio(Measure::exact(samples as f64), |cpu_ns, samples| {
+        (cpu_ns > 0.0).then(|| (samples * cost as f64 / cpu_ns).min(1.0))
+    })
 }
 
 fn switching(profile: &Profile, counters: &Counters, who: &ThreadSet, window: Window) -> Measure<f64> {
@@ -156,6 +170,32 @@ mod tests {
     use super::*;
     use crate::analysis::Tasks;
     use crate::analysis::testing::Synthetic;
+    use crate::model::Scope;
+
+    #[test]
+    fn samples_cost_the_threads_they_are_of_what_one_was_measured_to() {
+        let all = ThreadSet::All;
+        let one = ThreadSet::Only([42].into_iter().collect());
+        for (cost, who, expected) in [
+            (None, &all, Measure::Missing(Why::NotRecorded)),
+            (Some(20_000), &all, Measure::exact(0.0022)),
+            (Some(20_000), &one, Measure::exact(0.001)),
+            (Some(u64::MAX), &one, Measure::exact(1.0)),
+        ] {
+            let mut synthetic = Synthetic::new();
+            synthetic.samples(0, 41, "a!b", 60).samples(100, 42, "a!b", 50).samples(3000, 41, "a!b", 9);
+            synthetic.reading("task-clock", Scope::Target, 2000, 1_000_000_000);
+            synthetic.reading("task-clock", Scope::Thread(42), 2000, 1_000_000_000);
+            synthetic.meta.sample_cost_ns = cost;
+            let profile = synthetic.finish();
+            let window = Window { from: Nanos(0), to: Nanos(2_000_000_000) };
+            let counters = Counters::of(&profile);
+            assert_eq!(sampling(&profile, &counters, who, window), expected, "{cost:?} {who:?}");
+        }
+        let profile = Synthetic::new().finish();
+        let window = Window { from: Nanos(0), to: Nanos(2_000_000_000) };
+        assert_eq!(sampling(&profile, &Counters::of(&profile), &all, window), Measure::Missing(Why::NotRecorded));
+    }
 
     #[test]
     fn shares_of_stacks_leave_out_samples_that_never_had_one() {

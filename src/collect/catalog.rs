@@ -92,6 +92,8 @@ catalog! {
     PROBE_HUGE_PAGES_TIME = "probe-huge-pages-time", Nanos;
     /// Loads of that walk.
     PROBE_HUGE_PAGES_LOADS = "probe-huge-pages-loads", Count;
+    /// Time that passing on stacks of waits took from the waiting threads. Scope: target.
+    WAIT_STACKS_TIME = "wait-stacks-time", Nanos;
     /// CPU time of all canaries, setup included; part of `tool-cpu`. Scope: tool.
     PROBE_CPU = "probe-cpu", Nanos;
 }

@@ -46,6 +46,10 @@ pub struct Meta {
     /// The hardware counters; no groups if none were counted.
     #[serde(default)]
     pub hardware: HardwarePlan,
+    /// Time that a sample took from the sampled thread, measured before the recording on a thread of ironlaw's own; `None`
+    /// if that was not possible, and in older recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_cost_ns: Option<u64>,
     /// The source of off-CPU spans; `None` if there was none. Older recordings do not store it: they used tracepoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitSource>,
@@ -83,6 +87,7 @@ impl Meta {
             plan,
             coverage: Vec::new(),
             hardware: HardwarePlan::default(),
+            sample_cost_ns: None,
             waits: None,
             samples: None,
             records: Vec::new(),

@@ -5,8 +5,8 @@ use super::metric_def::{MetricDef, cost, hardware, law, metric};
 use super::{Better, Computation, MetricSet as Set, Readings, Role, Section as S, Unit as U};
 use Better::{Less, More, Neither};
 use Computation::{
-    EventsPerOperation, Gap, Grouped, LostShare, OperationRate, Operations, Over, OverWall, Part, Peak, PerCpuSecond,
-    PerOperation, PerSecond, Rest, Sampled, Total,
+    Counting, EventsPerOperation, Gap, Grouped, LostShare, OperationRate, Operations, Over, OverWall, Part, Peak,
+    PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Sampling, Total,
 };
 use Readings::{Host, Target, Tasks as Own, Tool};
 use Role::{Context, Cost, Load};
@@ -122,6 +122,11 @@ metrics! {
     );
     ToolCpuShare "tool_cpu_share" = metric(S::Tool, "CPU, of one", U::Share, OverWall(Tool, "tool-cpu"));
     ToolMemory "tool_memory" = metric(S::Tool, "memory", U::Bytes, Peak(Tool, "tool-memory"));
+    SamplingShare "sampling_share" = metric(S::Tool, "target: by samples", U::Share, Sampling);
+    CountingShare "counting_share" = metric(S::Tool, "target: by counters", U::Share, Counting);
+    WaitStacksShare "wait_stacks_share" = metric(
+        S::Tool, "target: by stacks of waits", U::Share, Over(Target, "wait-stacks-time", "task-clock"),
+    );
     SamplesCoverage "samples_coverage" = metric(S::Tool, "CPU time sampled", U::Share, Sampled);
     SamplesLostShare "samples_lost_share" = metric(S::Tool, "records lost", U::Share, LostShare);
     LlcMpki "llc_mpki" = hardware(

@@ -112,6 +112,10 @@ pub enum Computation {
     LostShare,
     /// Sampled time over CPU time.
     Sampled,
+    /// Samples, times the cost of one to the target, over CPU time.
+    Sampling,
+    /// Context switches while hardware events are counted, times what that adds to one, over CPU time.
+    Counting,
     /// Operations completed.
     Operations,
     /// Operations per second of the window.
@@ -130,8 +134,8 @@ pub enum Computation {
 }
 
 use Computation::{
-    Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall, Part, Peak,
-    PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Total,
+    Counting, Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall,
+    Part, Peak, PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Sampling, Total,
 };
 
 impl Computation {
@@ -143,7 +147,15 @@ impl Computation {
             Over(_, a, b) | Part(a, b) | Grouped(a, b) | PerCpuSecond(a, b) => vec![a, b],
             Rest(a, b, c) => vec![a, b, c],
             Gap([a, b], [c, d]) => vec![a, b, c, d],
-            LostShare | Sampled | Operations | OperationRate | Events(_) | EventsPerOperation(_) | Law(_) => vec![],
+            LostShare
+            | Sampled
+            | Sampling
+            | Counting
+            | Operations
+            | OperationRate
+            | Events(_)
+            | EventsPerOperation(_)
+            | Law(_) => vec![],
         }
     }
 
@@ -160,6 +172,8 @@ impl Computation {
             Gap([a, b], [c, d]) => format!("d {a} / d {b} - d {c} / d {d}"),
             LostShare => "lost / (lost + samples)".to_string(),
             Sampled => "weight of the samples / d CPU time".to_string(),
+            Sampling => "samples * cost of one / d task-clock".to_string(),
+            Counting => "switches * cost of counting in one / d task-clock".to_string(),
             Operations => "d operations".to_string(),
             OperationRate => "d operations / wall".to_string(),
             PerOperation(a, _) => format!("d {a} / d operations"),

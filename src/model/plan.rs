@@ -65,6 +65,10 @@ pub struct Plan {
     /// `None` for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_overhead: Option<f64>,
+    /// What sampling may cost the target and ironlaw together, in percent of the target's CPU time, or of one CPU if it
+    /// uses less; `None` for no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_sampling: Option<f64>,
     /// The hardware counters, one plan per core type; empty means cycles and instructions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hardware: Vec<HardwarePlan>,
@@ -87,6 +91,7 @@ impl Plan {
             neighbours: false,
             probe: false,
             max_overhead: None,
+            max_sampling: None,
             hardware: Vec::new(),
         }
     }

@@ -95,6 +95,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             neighbours,
             probe,
             max_overhead: probe.then_some(0.25),
+            max_sampling: off_cpu.then_some(1.5),
             hardware: vec![],
         },
     )

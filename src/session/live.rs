@@ -62,6 +62,7 @@ impl LiveCapture {
             host,
             events: sampler.events().to_vec(),
             hardware: sampler.hardware().clone(),
+            sample_cost_ns: sampler.sample_cost().map(|cost| cost.0),
             waits: sampler.waits(),
             samples: Some(sampler.sample_source()),
             started_unix_ns: clock::unix_ns() - clock.now().0,

@@ -29,6 +29,26 @@ pub fn set(tid: u32, cpus: &[u32]) -> Result<()> {
     sched_setaffinity(thread(tid)?, &set).map_err(refusal).context(|| cannot("set", tid))
 }
 
+/// Keeps the calling thread, and threads that it starts, on one CPU until it is dropped.
+#[derive(Debug)]
+pub struct OneCpu(Vec<u32>);
+
+impl OneCpu {
+    /// `None` if the thread may not run there.
+    #[must_use]
+    pub fn stay_on(cpu: u32) -> Option<OneCpu> {
+        let allowed = get(0).ok()?;
+        set(0, &[cpu]).ok().map(|()| OneCpu(allowed))
+    }
+}
+
+impl Drop for OneCpu {
+    fn drop(&mut self) {
+        // They were allowed before.
+        let _ = set(0, &self.0);
+    }
+}
+
 fn refusal(errno: Errno) -> Error {
     match errno {
         Errno::SRCH => Error::new(ErrorKind::NotFound, "it has ended"),

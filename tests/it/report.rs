@@ -16,6 +16,7 @@ fn profile() -> Profile {
     let mut s = Synthetic::new();
     s.weight = 1_003_009;
     s.meta.plan.off_cpu = true;
+    s.meta.sample_cost_ns = Some(5_500);
     s.meta.plan.target = Target::Processes { pids: vec![41], children: false };
     s.meta.notes = vec![Note {
         topic: "no-pmu".to_string(),

@@ -54,3 +54,45 @@ fn hardware_events_that_cost_more_than_allowed_are_missing_with_that_reason_and_
     too_costly(&report, "left out");
     assert_eq!(about["hardware"]["too_costly"], true);
 }
+
+/// The notes on a slowed recording of a busy program, its metrics, and the cost of a sample.
+fn sampled(folder: &Path, options: &[&str]) -> (Vec<String>, Value, Option<u64>) {
+    let path = folder.join("s.ironlaw");
+    let path = path.to_str().unwrap();
+    let target = ["--", IRONLAW, "workload", "spin", "--threads=1", "--seconds=1s"];
+    let done =
+        Command::new(IRONLAW).args(["record", "--force", "-o", path]).args(options).args(target).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let report = Command::new(IRONLAW).args(["report", "--format", "json", path]).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let about = std::fs::read_to_string(Path::new(path).join("meta.json")).unwrap();
+    let about: Value = serde_json::from_str(&about).unwrap();
+    let notes = report["notes"].as_array().unwrap().iter().filter(|note| note["topic"] == "sampling-slowed");
+    let notes = notes.map(|note| note["text"].as_str().unwrap().to_string()).collect();
+    (notes, report["metrics"].clone(), about["sample_cost_ns"].as_u64())
+}
+
+#[test]
+fn sampling_is_slowed_to_what_it_may_cost_and_samples_stand_for_the_same_cpu_time() {
+    require!("perf");
+    let folder = tempfile::tempdir().unwrap();
+    for (options, slowed) in [
+        (&["-F", "997"][..], false),
+        (&["-F", "997", "--max-overhead", "0.1"], true),
+        (&["--max-overhead", "0.1"], true),
+        (&["--max-overhead", "100"], false),
+    ] {
+        let (notes, metrics, cost) = sampled(folder.path(), options);
+        let share = metrics["sampling_share"]["value"].as_f64();
+        let Some(cost) = cost else {
+            super::support::skip("cost", "samples of an own thread did not come");
+            return;
+        };
+        assert!((200..1_000_000).contains(&cost), "a sample takes {cost} ns");
+        assert_eq!(!notes.is_empty(), slowed, "{options:?}: {notes:?}");
+        let most = if slowed { 0.0012 } else { 1.05 * 997e-9 * cost as f64 };
+        assert!(share.is_some_and(|share| share > 0.0 && share < most), "{options:?}: {share:?}, not {most}");
+        let seen = metrics["samples_coverage"]["value"].as_f64();
+        assert!(seen.is_none_or(|seen| (0.8..1.2).contains(&seen)), "{options:?}: {seen:?}");
+    }
+}

@@ -60,9 +60,9 @@ pub struct CaptureArgs {
     /// Which hardware metrics.
     #[command(flatten)]
     pub hardware: HardwareArgs,
-    /// Count hardware events only as long as that costs the target at most PERCENT of its CPU time, or of one CPU if it
-    /// uses less; where switches are dear, as in virtual machines, a target that switches often goes without; 100 counts
-    /// always [default: 2; 100 with -M NAME, or if -e names a hardware event]
+    /// Spend at most PERCENT of the target's CPU time, or of one CPU if it uses less: sample less often, and count no
+    /// hardware events, where these cost more; 100 is no limit [default: 2; 100 for samples with -F or -c, for hardware
+    /// events with -M NAME or if -e names one]
     #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
     pub max_overhead: Option<f64>,
     /// Also record the CPU time and storage traffic of every other process and control group

@@ -11,8 +11,8 @@ use std::fmt;
 
 /// Not a round number, so that samples do not align with timers.
 const DEFAULT_HERTZ: u64 = 997;
-/// What hardware counters may cost the target unless they are asked for, in percent.
-const DEFAULT_OVERHEAD: f64 = 2.0;
+/// What sampling and hardware counters may each cost unless they are asked for, in percent.
+pub const DEFAULT_OVERHEAD: f64 = 2.0;
 const MIN_INTERVAL: Nanos = Nanos(10_000_000);
 
 /// The facts about the machine that planning may use.
@@ -65,6 +65,7 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
     let plan = Plan {
         target: Target::Cpus { cpus: Vec::new() },
         max_overhead: max_overhead(args, &events),
+        max_sampling: max_sampling(args),
         events,
         rate,
         call_graph: args.call_graph,
@@ -85,6 +86,12 @@ fn max_overhead(args: &CaptureArgs, events: &[EventSpec]) -> Option<f64> {
     let named = args.hardware.metrics.as_deref().is_some_and(|list| !matches!(list, "default" | "none"));
     let asked = named || events.iter().any(|event| event.kind.is_hardware());
     let default = (!asked).then_some(DEFAULT_OVERHEAD);
+    args.max_overhead.or(default).filter(|percent| *percent < 100.0)
+}
+
+/// A frequency that is asked for is kept, unless a limit is asked for as well.
+fn max_sampling(args: &CaptureArgs) -> Option<f64> {
+    let default = args.freq.is_none().then_some(DEFAULT_OVERHEAD);
     args.max_overhead.or(default).filter(|percent| *percent < 100.0)
 }
 

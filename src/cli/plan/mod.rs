@@ -5,7 +5,7 @@ mod capture;
 mod output;
 mod target;
 
-pub use capture::{Environment, capture};
+pub use capture::{DEFAULT_OVERHEAD, Environment, capture};
 pub use output::{
     Destination, RECORDING_EXTENSION, flame_output, newest_recording, recording_name, target_name, use_color,
 };

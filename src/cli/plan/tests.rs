@@ -95,6 +95,7 @@ fn without_flags_a_plan_has_the_documented_defaults() {
         neighbours: false,
         probe: false,
         max_overhead: Some(2.0),
+        max_sampling: Some(2.0),
         hardware: vec![],
     };
     assert_eq!(found.on(Target::Threads { tids: vec![7] }), expected);
@@ -132,6 +133,20 @@ fn hardware_counters_have_a_budget_unless_they_are_asked_for() {
     ] {
         let plan = plan(line).unwrap().on(Target::Cpus { cpus: vec![] });
         assert_eq!(plan.max_overhead, expected, "{line}");
+    }
+}
+
+#[test]
+fn a_frequency_that_is_asked_for_is_kept_unless_a_limit_is_asked_for_too() {
+    for (line, expected) in [
+        ("-a", Some(2.0)),
+        ("-a -e cycles", Some(2.0)),
+        ("-a -F 997", None),
+        ("-a -F max --max-overhead 3", Some(3.0)),
+        ("-a --max-overhead 100", None),
+    ] {
+        let plan = plan(line).unwrap().on(Target::Cpus { cpus: vec![] });
+        assert_eq!(plan.max_sampling, expected, "{line}");
     }
 }
 

@@ -4,6 +4,7 @@
 use super::Msg;
 use super::folder::Folder;
 use super::worker::Worker;
+use crate::cli::plan::DEFAULT_OVERHEAD;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, CallGraph, OpsSpec, Plan, Rate};
 use crate::session::{History, Limit, LiveCapture, LiveSession, SessionEvent};
@@ -29,6 +30,7 @@ pub(super) fn detailed_plan(watch: &Plan, after: Nanos) -> Plan {
     let ops = watch.ops.clone().filter(|ops| !matches!(ops, OpsSpec::Output { .. }));
     Plan {
         rate: Rate::Frequency(DETAILED_HERTZ),
+        max_sampling: Some(DEFAULT_OVERHEAD),
         call_graph: CallGraph::Auto,
         off_cpu: true,
         duration: Some(after),

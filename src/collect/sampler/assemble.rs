@@ -1,6 +1,7 @@
 //! Turns the kernel's records into the event stream. It is fed with bytes and asks the system only through
 //! `ProcSource`. A sample whose task and stack are known costs no allocation.
 
+use super::clock_periods::ClockPeriods;
 use super::event_queue::EventQueue;
 use super::follow::FollowedTasks;
 use super::maps::Mapping;
@@ -40,6 +41,8 @@ pub struct Assembler<W> {
     modules: Modules,
     stacks: Stacks,
     spans: OffCpuSpans,
+    /// What samples of clocks weigh.
+    pub clocks: ClockPeriods,
     /// Waits that the kernel sums.
     pub summed: SummedWaits,
     proc: W,
@@ -70,6 +73,7 @@ impl<W: ProcSource> Assembler<W> {
             modules,
             stacks: Stacks::new(method),
             spans: OffCpuSpans::new(partial),
+            clocks: ClockPeriods::default(),
             summed: SummedWaits::default(),
             proc,
             out,
@@ -247,7 +251,7 @@ impl<W: ProcSource> Assembler<W> {
                     tid: tid.unwrap_or(stamp.tid),
                     cpu: stamp.cpu,
                     event,
-                    weight: sample.period,
+                    weight: self.clocks.weight(event, at, sample.period),
                     stack: built.stack,
                     end: built.end,
                     kernel: sample.mode == Mode::Kernel,

@@ -3,7 +3,9 @@
 
 use super::hardware::Hardware;
 use super::operations::Operations;
-use crate::model::{Event, Note};
+use crate::collect::catalog;
+use crate::model::{CounterReading, Event, Note, Scope};
+use crate::sys::bpf::StacksTime;
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
 
@@ -32,6 +34,8 @@ pub struct LastReading {
 pub struct KernelCounters {
     pub(super) hardware: Hardware,
     pub(super) operations: Option<Operations>,
+    /// What passing on stacks of waits costs the target, if the kernel does it.
+    pub(super) stacks_time: Option<StacksTime>,
     /// Whether they start by themselves when the command executes.
     pub(super) on_exec: bool,
     pub(super) clock: Clock,
@@ -56,6 +60,7 @@ impl KernelCounters {
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         let mut events = self.hardware.read(at);
         events.extend(self.operations.as_mut().map(|operations| operations.read(at)));
+        events.extend(self.stacks_time.as_ref().and_then(|time| Some(stacks_reading(time.read().ok()?, at))));
         events
     }
 
@@ -71,6 +76,11 @@ impl KernelCounters {
         let operations = self.operations.as_ref().map(|operations| operations.verdict(at - self.began));
         operations.into_iter().flatten().chain(self.too_costly.clone()).collect()
     }
+}
+
+fn stacks_reading(time: Nanos, at: Nanos) -> Event {
+    let (counter, scope) = (catalog::WAIT_STACKS_TIME, Scope::Target);
+    Event::Reading(CounterReading { counter, scope, at, value: time.0, enabled: at, running: at })
 }
 
 /// Reads without windows, for a capture whose other counters are not read.

@@ -71,6 +71,12 @@ impl EventRequests {
         })
     }
 
+    /// The requests whose samples are passed on, in the order of `specs`.
+    pub fn sampled(&self) -> impl Iterator<Item = &Request> {
+        let requests = self.sets.iter().flat_map(|set| set.requests.iter().zip(&set.roles));
+        requests.filter(|(_, role)| matches!(role, Role::Event(_))).map(|(request, _)| request)
+    }
+
     /// Bytes per second that a busy CPU may write for these sets. The kernel reserves a sample's full stack size,
     /// however much it fills. The rate of events sampled by period is unknown; some thousands are assumed.
     pub fn bytes_per_second(&self, which: impl Fn(&EventGroup) -> bool) -> u64 {

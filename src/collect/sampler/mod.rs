@@ -8,6 +8,7 @@
 mod address_map;
 mod assemble;
 mod attach;
+mod clock_periods;
 mod counters;
 mod coverage;
 mod event_queue;
@@ -20,6 +21,7 @@ mod modules;
 mod new_threads;
 mod off_cpu;
 mod open;
+mod opened;
 mod operations;
 mod origin;
 mod probe;
@@ -30,9 +32,12 @@ mod proc_source;
 mod request;
 mod rings;
 mod run;
+mod sample_cost;
+mod sampling_rate;
 mod sorter;
 mod stack_spacing;
 mod stacks;
+mod steering;
 mod summed_waits;
 mod switches;
 mod tasks;
@@ -48,15 +53,16 @@ pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
 pub use probe_point::build_id;
 pub use run::{EndReason, Ended};
 
-use crate::model::{EventSpec, HardwarePlan, Note, Plan, SampleSource, WaitSource};
+use crate::model::{EventSpec, HardwarePlan, Note, Plan, WaitSource};
 use crate::sys::bpf::WaitSums;
 use crate::sys::clock::Clock;
+use crate::sys::perf::event::Request;
 use crate::sys::spawn::Started;
 use crate::sys::tee::CommandOutput;
 use assemble::Assembler;
 use attach::Attached;
 use proc_source::LiveProc;
-use std::sync::Arc;
+use sampling_rate::SamplingRate;
 use waiting::WaitSampler;
 
 /// An opened capture: everything is in place and stopped until `run`.
@@ -73,6 +79,9 @@ pub struct Sampler {
     place: Option<(u64, u64)>,
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
+    sampling: SamplingRate,
+    /// How the samples of each event are requested, in the order of `events`.
+    sampled: Vec<Request>,
     waits: Option<WaitSource>,
     wait_sampler: Option<WaitSampler>,
     sums: Option<WaitSums>,
@@ -83,66 +92,6 @@ pub struct Sampler {
 impl std::fmt::Debug for Sampler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sampler").field("plan", &self.plan).field("notes", &self.notes).finish_non_exhaustive()
-    }
-}
-
-impl Sampler {
-    /// Fallbacks taken and limits reached while opening.
-    #[must_use]
-    pub fn notes(&self) -> &[Note] {
-        &self.notes
-    }
-
-    /// Events actually sampled, in the order of the indices in `Sample::event`.
-    #[must_use]
-    pub fn events(&self) -> &[EventSpec] {
-        &self.events
-    }
-
-    /// Where samples are taken.
-    #[must_use]
-    pub fn sample_source(&self) -> SampleSource {
-        self.attached.samples
-    }
-
-    /// The source of off-CPU time, if that is requested.
-    #[must_use]
-    pub fn waits(&self) -> Option<WaitSource> {
-        self.waits
-    }
-
-    /// Hardware events actually counted.
-    #[must_use]
-    pub fn hardware(&self) -> &HardwarePlan {
-        &self.hardware
-    }
-
-    /// The kernel's other counters, for the thread that reads counters; `None` if they were already taken.
-    pub fn take_counters(&mut self) -> Option<KernelCounters> {
-        self.counters.take()
-    }
-
-    /// CPUs that events were opened on.
-    #[must_use]
-    pub fn cpus(&self) -> &[u32] {
-        &self.cpus
-    }
-
-    /// The process of a started command, which waits for `run`.
-    #[must_use]
-    pub fn command_pid(&self) -> Option<u32> {
-        self.command.as_ref().map(Started::pid)
-    }
-
-    /// The output of a started command, if its operations are read from there; it must be read, or the command blocks.
-    pub fn take_command_output(&mut self) -> Option<CommandOutput> {
-        self.command_output.take()
-    }
-
-    /// Modules by id, with their files held open, for the symbolizer's thread.
-    #[must_use]
-    pub fn modules(&self) -> Arc<ModuleFiles> {
-        self.assembler.modules().shared()
     }
 }
 

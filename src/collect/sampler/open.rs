@@ -2,17 +2,21 @@
 
 use super::assemble::Assembler;
 use super::attach::{self, AttachScope};
+use super::clock_periods::ClockPeriods;
 use super::counters::KernelCounters;
 use super::follow::FollowedTasks;
 use super::hardware::{self, Hardware};
 use super::operations::Operations;
 use super::proc_source::LiveProc;
+use super::sample_cost::sample_cost;
+use super::sampling_rate::SamplingRate;
 use super::stack_spacing::LastRead;
 use super::{Sampler, request, run};
 use crate::error::{Context, Result};
-use crate::model::{OpsSpec, Plan, SampleSource, Target, WaitSource};
+use crate::model::{OpsSpec, Plan, Rate, SampleSource, Target, WaitSource};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
+use crate::sys::perf::event::Request;
 use crate::sys::spawn::{self, Started};
 use crate::sys::sysfs::SysFs;
 use crate::units::Nanos;
@@ -51,6 +55,9 @@ impl Sampler {
         let on_exec = command.is_some() && plan.delay.0 == 0;
         let mut attached = attach::attach(&event_requests, &attach_scope, &cpus, on_exec, root)
             .context(|| format!("cannot profile {}", plan.target.label()))?;
+        let cost = sample_cost(&event_requests, &mut attached.rings, &cpus);
+        let sampled: Vec<Request> = event_requests.sampled().cloned().collect();
+        let sampling = SamplingRate::new(hertz(&sampled), plan.max_sampling, cost);
         let used = attached.events.len() + attached.everywhere.len() + attached.rings.all().len();
         let max_overhead = plan.max_overhead;
         let options =
@@ -62,8 +69,15 @@ impl Sampler {
         notes.extend(counted);
         let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
         let counted = hardware.plan().clone();
-        let counters =
-            KernelCounters { hardware, operations, on_exec, clock: *clock, began: Nanos(0), too_costly: None };
+        let counters = KernelCounters {
+            hardware,
+            operations,
+            stacks_time: event_requests.sums.as_ref().and_then(|sums| sums.stacks_time().ok()),
+            on_exec,
+            clock: *clock,
+            began: Nanos(0),
+            too_costly: None,
+        };
         let mut follow = FollowedTasks::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
         let partial = event_requests.waits == Some(WaitSource::SwitchRecords);
@@ -71,8 +85,9 @@ impl Sampler {
         if on_exec && attached.samples == SampleSource::Cpus {
             pid.into_iter().for_each(|pid| assembler.await_exec(pid));
         }
+        assembler.clocks = ClockPeriods::of(&sampled);
         assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
-        Ok(Sampler {
+        let mut sampler = Sampler {
             plan: plan.clone(),
             clock: *clock,
             attached,
@@ -84,11 +99,24 @@ impl Sampler {
             place,
             cpus,
             events: event_requests.specs,
+            sampling,
+            sampled,
             waits: event_requests.waits,
             wait_sampler: None,
             sums: event_requests.sums,
             sums_read: LastRead::NEVER,
             notes,
-        })
+        };
+        if sampler.sampling.is_lowered() {
+            sampler.set_frequency();
+        }
+        Ok(sampler)
     }
+}
+
+/// The frequency of the events that are sampled at one; 0 if there is none.
+fn hertz(sampled: &[Request]) -> u64 {
+    let frequency =
+        |request: &Request| if let Some(Rate::Frequency(hertz)) = request.rate { Some(hertz) } else { None };
+    sampled.iter().find_map(frequency).unwrap_or(0)
 }

@@ -42,6 +42,11 @@ impl Records {
         *lost = lost.saturating_add(count);
     }
 
+    /// Number of records read: of a kind, and of all kinds.
+    pub fn number_read(&self, ring_kind: RingKind) -> [u64; 2] {
+        [self.0[ring_kind as usize].0, self.0.iter().map(|(read, _)| read).sum()]
+    }
+
     /// The kinds that have any records.
     pub fn counts(&self) -> Vec<RecordCount> {
         let kinds = RingKind::ALL.into_iter().zip(self.0).filter(|(_, (read, lost))| read + lost > 0);
@@ -84,6 +89,12 @@ impl Rings {
     pub fn of(&self, ring_kind: RingKind, cpu: usize) -> Option<&Ring> {
         let kind = self.kinds.iter().position(|kind| *kind == ring_kind)?;
         self.all.get(kind * self.cpus + cpu)
+    }
+
+    /// The same, for reading.
+    pub fn of_mut(&mut self, ring_kind: RingKind, cpu: usize) -> Option<&mut Ring> {
+        let kind = self.kinds.iter().position(|kind| *kind == ring_kind)?;
+        self.all.get_mut(kind * self.cpus + cpu)
     }
 
     /// All of them, in a fixed order.

@@ -94,6 +94,7 @@ impl Sampler {
             if reason.is_none() {
                 self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
                 self.read_sums();
+                self.steer_sampling();
                 let gone = self.assembler.out.flush(self.clock.now(), &out).is_err();
                 reason = gone.then_some(EndReason::ReaderGone);
             }
@@ -101,6 +102,7 @@ impl Sampler {
         let LastReading { at, mut notes, .. } = self.end(&mut merge, counters);
         notes.extend(self.wait_sampler.take().and_then(|looks| looks.note()));
         notes.extend(self.sums.as_ref().and_then(unfollowed));
+        notes.extend(self.sampling.note());
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(self.attached.all(), self.assembler.origins(), &self.events);
@@ -184,7 +186,7 @@ impl Sampler {
             && now >= self.sums_read.at + self.plan.interval
         {
             let before = self.sums_read.spacing;
-            self.sums_read = self.sums_read.next(now, sums.cost());
+            self.sums_read = self.sums_read.next(now, sums.cost(), self.plan.max_sampling);
             if self.sums_read.spacing != before {
                 // Stacks carry the spacing that they were chosen by: a refused change only costs more.
                 let _ = sums.space(self.sums_read.spacing);

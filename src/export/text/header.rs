@@ -138,11 +138,19 @@ fn own_cost(report: &Report) -> String {
         let metric = report.metric(id)?;
         Some(number::quantity(metric.value.value()?, metric.unit).joined())
     };
-    match (shown(MetricId::ToolCpuShare), shown(MetricId::ToolMemory)) {
+    let own = match (shown(MetricId::ToolCpuShare), shown(MetricId::ToolMemory)) {
         (Some(cpu), Some(memory)) => format!("{cpu} of one CPU, {memory}"),
         (Some(cpu), None) => format!("{cpu} of one CPU"),
         (None, _) => "-  not recorded".to_string(),
-    }
+    };
+    let parts = [
+        (MetricId::SamplingShare, "samples"),
+        (MetricId::CountingShare, "counters"),
+        (MetricId::WaitStacksShare, "stacks of waits"),
+    ];
+    let paid = parts.into_iter().filter_map(|(id, by)| Some(format!("{by} {}", shown(id)?)));
+    let paid = paid.collect::<Vec<_>>().join(", ");
+    if paid.is_empty() { own } else { format!("{own}; of the target's time: {paid}") }
 }
 
 pub(super) fn notes(page: &mut Page, notes: &[Note]) {

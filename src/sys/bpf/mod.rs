@@ -6,4 +6,4 @@ mod process_filter;
 mod wait_sums;
 
 pub use process_filter::ProcessFilter;
-pub use wait_sums::{OUTPUT, STATES, Sum, ThreadSums, WaitRecord, WaitSums};
+pub use wait_sums::{OUTPUT, STATES, StacksTime, Sum, ThreadSums, WaitRecord, WaitSums};

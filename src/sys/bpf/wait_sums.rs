@@ -252,8 +252,15 @@ impl WaitSums {
     /// What passing waits on has cost the threads so far, measured where they do it.
     #[must_use]
     pub fn cost(&self) -> Nanos {
-        let [_, _, time, _] = calls::get::<SETTINGS>(&self.settings, 0).unwrap_or_default();
-        Nanos(time)
+        stacks_time(&self.settings).unwrap_or_default()
+    }
+
+    /// Reads the same on another thread.
+    ///
+    /// # Errors
+    /// As `dup(2)`.
+    pub fn stacks_time(&self) -> io::Result<StacksTime> {
+        self.settings.try_clone().map(StacksTime)
     }
 
     /// Times that a thread found no room among those followed.
@@ -262,6 +269,24 @@ impl WaitSums {
         let [_, _, _, unfollowed] = calls::get::<SETTINGS>(&self.settings, 0).unwrap_or_default();
         unfollowed
     }
+}
+
+/// Reads what passing waits on has cost the threads.
+#[derive(Debug)]
+pub struct StacksTime(OwnedFd);
+
+impl StacksTime {
+    /// The time so far.
+    ///
+    /// # Errors
+    /// As `bpf(2)`.
+    pub fn read(&self) -> io::Result<Nanos> {
+        stacks_time(&self.0)
+    }
+}
+
+fn stacks_time(settings: &OwnedFd) -> io::Result<Nanos> {
+    calls::get::<SETTINGS>(settings, 0).map(|[_, _, time, _]| Nanos(time))
 }
 
 struct Maps<'a> {

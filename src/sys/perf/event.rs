@@ -61,6 +61,9 @@ pub struct Request {
 
 /// `PERF_TYPE_SOFTWARE`.
 pub const SOFTWARE: u32 = 1;
+/// `PERF_COUNT_SW_CPU_CLOCK`, and after it `PERF_COUNT_SW_TASK_CLOCK`.
+const CPU_CLOCK: u64 = 0;
+const TASK_CLOCK: u64 = 1;
 /// `PERF_COUNT_SW_CONTEXT_SWITCHES`: counts, in the kernel, when a task leaves the CPU.
 pub const CONTEXT_SWITCHES: u64 = 3;
 /// `PERF_COUNT_SW_DUMMY`: counts nothing, but carries records.
@@ -88,6 +91,12 @@ impl Request {
             watermark: 0,
             reads_group: false,
         }
+    }
+
+    /// Whether it is a clock of the kernel's: sampled by a timer, and counted in nanoseconds.
+    #[must_use]
+    pub fn is_clock(&self) -> bool {
+        self.pmu == SOFTWARE && matches!(self.config[0], CPU_CLOCK | TASK_CLOCK)
     }
 
     fn event(&self) -> DynamicPmu {
@@ -265,15 +274,22 @@ pub struct GroupCounted {
 /// Maximum number of group members: more than any PMU counts at once.
 pub const MOST_MEMBERS: usize = 32;
 
+/// The nanoseconds between two samples of a clock.
+#[must_use]
+pub fn clock_period(hertz: u64) -> u64 {
+    1_000_000_000 / hertz.max(1)
+}
+
 /// An opened event; closed when dropped.
 #[derive(Debug)]
 pub struct PerfEvent {
     fd: OwnedFd,
 }
 
-// `_IO('$', n)` of linux/perf_event.h; `_IOR('$', 7, u64 *)` for the id. The same on all architectures of ironlaw.
+// `_IO('$', n)` of linux/perf_event.h; `_IOW('$', 4, u64)` for the period, `_IOR('$', 7, u64 *)` for the id. The same on all architectures of ironlaw.
 const IOC_ENABLE: u32 = 0x2400;
 const IOC_DISABLE: u32 = 0x2401;
+const IOC_PERIOD: u32 = 0x4008_2404;
 const IOC_SET_OUTPUT: u32 = 0x2405;
 const IOC_ID: u32 = 0x8008_2407;
 const IOC_SET_BPF: u32 = 0x4004_2408;
@@ -326,6 +342,19 @@ impl PerfEvent {
     /// As `ioctl(2)`.
     pub fn filter(&self, program: BorrowedFd<'_>) -> io::Result<()> {
         self.control(IOC_SET_BPF, program.as_raw_fd())
+    }
+
+    /// Changes the frequency of an event that was opened with one. Copies that tasks have inherited keep theirs. Samples
+    /// of a clock carry the period it was opened with all the same.
+    ///
+    /// # Errors
+    /// As `ioctl(2)`.
+    pub fn set_frequency(&self, hertz: u64, is_clock: bool) -> io::Result<()> {
+        // The kernel has turned a clock's frequency into a period, and takes its next one as a period, too.
+        let value = if is_clock { clock_period(hertz) } else { hertz };
+        // SAFETY: this request reads one u64 through the pointer, which is valid for it.
+        let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_PERIOD as _, &raw const value) };
+        if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     /// The id that its records carry.

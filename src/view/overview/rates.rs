@@ -65,9 +65,10 @@ const GROUPS: &[(&str, &[(MetricId, &str)])] = &[
         "ironlaw",
         &[
             (MetricId::ToolCpuShare, "own CPU"),
-            (MetricId::ToolMemory, "memory"),
+            (MetricId::SamplingShare, "sampling"),
             (MetricId::SamplesCoverage, "sampled"),
             (MetricId::SamplesLostShare, "lost"),
+            (MetricId::ToolMemory, "memory"),
         ],
     ),
 ];

@@ -27,6 +27,7 @@ fn summary() -> Summary {
         off_cpu_lost: 0,
         events: vec![],
         coverage: covered(1.0, 0.0),
+        sampling: Measure::Missing(Why::NotRecorded),
         switching: Measure::Missing(Why::NotRecorded),
     }
 }

@@ -1,8 +1,9 @@
 //! Measures how much longer a context switch takes while a plan's groups count the switching thread. Saving and
 //! restoring them takes a microsecond on a real PMU, and tens of microseconds through a hypervisor.
 
+use crate::sys::affinity::OneCpu;
 use crate::sys::clock::monotonic_ns;
-use crate::sys::{affinity, memory_walks};
+use crate::sys::memory_walks;
 use crate::units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +21,8 @@ const NOISE: f64 = 0.5;
 
 /// Time that `open` adds to a switch of this thread; `None` if nothing opens or it is noise. Takes some milliseconds.
 pub(super) fn switch_cost<T>(open: impl Fn() -> Option<T>) -> Option<Nanos> {
-    let _one_cpu = OneCpu::stay();
+    // To wake an idle CPU takes longer than what is measured.
+    let _one_cpu = memory_walks::current_cpu().and_then(|(cpu, _)| OneCpu::stay_on(cpu));
     let partner = Partner::start()?;
     let (mut bare, mut counted) = (Nanos(u64::MAX), Nanos(u64::MAX));
     for _ in 0..ATTEMPTS {
@@ -32,24 +34,6 @@ pub(super) fn switch_cost<T>(open: impl Fn() -> Option<T>) -> Option<Nanos> {
     }
     let cost = counted.0.checked_sub(bare.0)?;
     (cost as f64 > NOISE * bare.0 as f64).then_some(Nanos(cost))
-}
-
-/// Keeps this thread, and threads that it starts, on one CPU: to wake an idle CPU takes longer than what is measured.
-struct OneCpu(Vec<u32>);
-
-impl OneCpu {
-    fn stay() -> Option<OneCpu> {
-        let allowed = affinity::get(0).ok()?;
-        let (cpu, _) = memory_walks::current_cpu()?;
-        affinity::set(0, &[cpu]).ok().map(|()| OneCpu(allowed))
-    }
-}
-
-impl Drop for OneCpu {
-    fn drop(&mut self) {
-        // They were allowed before.
-        let _ = affinity::set(0, &self.0);
-    }
 }
 
 /// A thread that answers each time it is woken.
@@ -117,6 +101,7 @@ impl Drop for Partner {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::affinity;
 
     #[test]
     fn what_adds_nothing_costs_nothing_and_nothing_opened_has_no_cost() {

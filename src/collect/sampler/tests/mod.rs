@@ -1,3 +1,4 @@
 //! What is requested from the kernel, and what of it is kept.
 
 mod attach;
+mod steering;

@@ -58,6 +58,7 @@ fn no_pmu() -> Synthetic {
     }
     synthetic.meta.duration_ns = Some(ms(12_000).0);
     synthetic.meta.plan.off_cpu = true;
+    synthetic.meta.sample_cost_ns = Some(6_000);
     synthetic
 }
 

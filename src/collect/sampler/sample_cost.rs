@@ -1,0 +1,106 @@
+//! Measures how long a sample interrupts the sampled thread: before the capture begins, this thread reads the clock over
+//! and over, is sampled into the same ring as the target, and looks how long it was away each time.
+
+use super::event_requests::EventRequests;
+use super::origin::RingKind;
+use super::rings::Rings;
+use crate::model::Rate;
+use crate::sys::affinity::OneCpu;
+use crate::sys::clock::monotonic_ns;
+use crate::sys::memory_walks::current_cpu;
+use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
+use crate::sys::perf::ring::Ring;
+use crate::units::Nanos;
+use std::hint::black_box;
+
+/// Number of samples; the median counts, because others may have been interrupted once more.
+const SAMPLES: usize = 9;
+/// Fewer have no meaningful median.
+const FEWEST: usize = 4;
+/// Time limit for them, in nanoseconds.
+const MEASURING_TIME: u64 = 8_000_000;
+/// Samples per second meanwhile: as many of these as `kernel.perf_event_max_sample_rate` allows.
+const HERTZ: [u64; 3] = [10_000, 3_000, 1_000];
+/// Bytes of stack that each call below the loop takes.
+const FRAME: usize = 256;
+/// Calls below the loop: enough for a usual call chain, and not too many for a thread's stack.
+const CALLS: std::ops::RangeInclusive<usize> = 32..=256;
+
+/// Time that a sample costs the sampled thread, with a stack as deep as is copied; the mean over the events, `None` if
+/// the kernel takes no such samples of this thread. Takes some milliseconds.
+pub(super) fn sample_cost(event_requests: &EventRequests, rings: &mut Rings, cpus: &[u32]) -> Option<Nanos> {
+    let (current, _) = current_cpu()?;
+    let at = cpus.iter().position(|cpu| *cpu == current).unwrap_or(0);
+    let cpu = *cpus.get(at)?;
+    let _one_cpu = OneCpu::stay_on(cpu)?;
+    let ring = rings.of_mut(RingKind::Samples, at)?;
+    let sampled: Vec<&Request> = event_requests.sampled().collect();
+    let costs: Option<Vec<u64>> = sampled.iter().map(|request| cost_of(request, ring, cpu)).collect();
+    costs?.iter().sum::<u64>().checked_div(sampled.len() as u64).map(Nanos)
+}
+
+fn cost_of(request: &Request, ring: &mut Ring, cpu: u32) -> Option<u64> {
+    if request.pmu == event::TRACEPOINT || request.exclude.user {
+        return None;
+    }
+    let event = HERTZ.into_iter().find_map(|hertz| {
+        let rate = Some(Rate::Frequency(hertz));
+        let own = Request { rate, inherit: Inherit::No, enable_on_exec: false, pinned: false, ..request.clone() };
+        event::open(&own, &[], Place::Task { tid: 0, cpu: Some(cpu) }).ok()?.pop()
+    })?;
+    event.redirect(ring.owner()).ok()?;
+    let calls = (request.layout.stack_bytes as usize / FRAME).clamp(*CALLS.start(), *CALLS.end());
+    let mut away = below(calls, &mut || times_away(&event, ring));
+    let middle = away.len() / 2;
+    (away.len() >= FEWEST).then(|| *away.select_nth_unstable(middle).1)
+}
+
+/// Runs `work` this many calls deeper.
+#[inline(never)]
+fn below<T>(calls: usize, work: &mut dyn FnMut() -> T) -> T {
+    let frame = black_box([0_u8; FRAME]);
+    let result = if calls > 0 { below(calls - 1, work) } else { work() };
+    black_box(&frame);
+    result
+}
+
+/// How long each sample interrupted this loop, in nanoseconds. Leaves the ring empty.
+fn times_away(event: &PerfEvent, ring: &mut Ring) -> Vec<u64> {
+    let (mut away, mut fastest) = (Vec::with_capacity(SAMPLES), u64::MAX);
+    if event.enable().is_err() {
+        return away;
+    }
+    // The first samples of a hardware event come in a burst, while the kernel looks for the period.
+    skip(ring);
+    let begun = monotonic_ns();
+    let (mut before, mut last) = (begun, 0);
+    while away.len() < SAMPLES && before - begun < MEASURING_TIME {
+        let sampled = skip(ring);
+        let now = monotonic_ns();
+        let round = now - before;
+        if sampled {
+            // The sample came after the ring was looked at in the last round, or before it was in this one.
+            away.push(round.max(last));
+        } else {
+            fastest = fastest.min(round);
+        }
+        (before, last) = (now, round);
+    }
+    // It fails only for an event that is closed.
+    let _ = event.disable();
+    skip(ring);
+    away.iter_mut().for_each(|away| *away = away.saturating_sub(fastest));
+    away
+}
+
+/// Consumes all records; false if there are none.
+fn skip(ring: &mut Ring) -> bool {
+    ring.refresh();
+    let mut any = false;
+    while let Some(length) = ring.peek().map(<[u8]>::len) {
+        ring.consume(length);
+        any = true;
+    }
+    ring.release();
+    any
+}
