@@ -1,9 +1,10 @@
 //! Resolves names within one ELF image: from its debug information, else its symbols, else its functions' bounds.
 //! `locate` finds separate debug files and attaches them.
 
-use super::debug::{Debug, open};
 use super::demangle::demangle;
+use super::dwarf::{Debug, open};
 use super::fde::{self, Section};
+use super::files::Files;
 use super::functions::Functions;
 use crate::error::Result;
 use crate::model::{BuildId, Bytes, Symbol};
@@ -89,10 +90,10 @@ impl Image {
     }
 
     /// The names at a file offset, innermost first.
-    pub(super) fn names(&self, offset: u64) -> Vec<Symbol> {
+    pub(super) fn names(&self, offset: u64, files: &dyn Files) -> Vec<Symbol> {
         let Some(address) = self.address_of(offset) else { return Vec::new() };
         let tables = self.tables.borrow().clone();
-        let mut names = self.debug(&tables).map(|debug| debug.names(address)).unwrap_or_default();
+        let mut names = self.debug(&tables, files).map(|debug| debug.names(address)).unwrap_or_default();
         // The outermost name comes from the symbol table, as in other tools. Debug information may use an alias or, for
         // assembler, have no name at all.
         if let Some(outermost) = names.last_mut()
@@ -115,13 +116,14 @@ impl Image {
         })
     }
 
-    fn debug<'a>(&self, tables: &'a Tables) -> Option<&'a Debug> {
+    fn debug<'a>(&self, tables: &'a Tables, files: &dyn Files) -> Option<&'a Debug> {
         tables
             .debug
             .get_or_init(|| {
-                let separate =
-                    self.debug_file.as_ref().and_then(|file| Debug::parse(&file.bytes, file.supplement.as_ref()));
-                separate.or_else(|| self.has_debug().then(|| Debug::parse(&self.bytes, None)).flatten())
+                let separate = self.debug_file.as_ref();
+                separate
+                    .and_then(|file| Debug::parse(&file.bytes, file.supplement.as_ref(), files))
+                    .or_else(|| self.has_debug().then(|| Debug::parse(&self.bytes, None, files)).flatten())
             })
             .as_ref()
     }

@@ -1,7 +1,7 @@
 //! The functions of an image by address. Only their places in the symbol tables are kept: a program has a hundred
 //! thousand functions, and a recording meets some hundred.
 
-use super::debug::open;
+use super::dwarf::open;
 use crate::model::Bytes;
 use object::{Object, ObjectSymbol, ObjectSymbolTable, SymbolIndex, SymbolKind};
 use std::cmp::Reverse;

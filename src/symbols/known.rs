@@ -128,42 +128,9 @@ fn decode(line: &str) -> Option<Vec<Symbol>> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::error::{ErrorKind, Result};
-    use crate::symbols::FileTail;
+    use crate::symbols::tests::Stored;
     use proptest::prelude::*;
-    use std::cell::RefCell;
-    use std::path::Path;
     use std::sync::Arc;
-
-    /// One stored file, whatever its name.
-    #[derive(Default)]
-    struct Stored(RefCell<Option<Vec<u8>>>);
-
-    impl Files for Stored {
-        fn map(&self, _: &Path) -> Option<Bytes> {
-            None
-        }
-
-        fn text(&self, _: &Path) -> Result<String> {
-            Err(crate::error::Error::new(ErrorKind::NotFound, "no file"))
-        }
-
-        fn stored(&self, _: &str) -> Option<Bytes> {
-            self.0.borrow().clone().map(|bytes| Arc::new(bytes) as Bytes)
-        }
-
-        fn store(&self, _: &str, bytes: &[u8]) {
-            *self.0.borrow_mut() = Some(bytes.to_vec());
-        }
-
-        fn fetch(&self, _: &BuildId) -> Option<Bytes> {
-            None
-        }
-
-        fn grown(&self, _: &Path, _: u64) -> Option<FileTail> {
-            None
-        }
-    }
 
     fn open(files: &Stored, build: u8, label: &str, sources: &[&[u8]]) -> KnownNames {
         let sources: Vec<Bytes> = sources.iter().map(|bytes| Arc::new(bytes.to_vec()) as Bytes).collect();

@@ -1,7 +1,7 @@
 //! Finds the debug information of a stripped file by build-id, by its debug link, and by the debug file's own link.
 //! A file must match by build-id or checksum, not only by name.
 
-use super::debug;
+use super::dwarf;
 use super::elf::{Attached, Image};
 use super::files::{Files, Options};
 use crate::model::{BuildId, Bytes};
@@ -55,7 +55,7 @@ impl Place<'_> {
     }
 
     fn by_link(&self, bytes: &Bytes) -> Option<Bytes> {
-        let file = debug::open(bytes).ok()?;
+        let file = dwarf::open(bytes).ok()?;
         let (name, checksum) = file.gnu_debuglink().ok()??;
         let name = Path::new(std::str::from_utf8(name).ok()?).file_name()?;
         let dir = inside(self.root, self.path.parent()?);
@@ -71,7 +71,7 @@ impl Place<'_> {
 
     /// The supplementary file that dwz created, found by build-id (its recorded path seldom helps).
     fn supplement(&self, debug: &Bytes) -> Option<Bytes> {
-        let file = debug::open(debug).ok()?;
+        let file = dwarf::open(debug).ok()?;
         let (name, id) = file.gnu_debugaltlink().ok()??;
         let id = BuildId(id.to_vec());
         let named = Path::new(std::str::from_utf8(name).ok()?);
@@ -82,7 +82,7 @@ impl Place<'_> {
 }
 
 fn same_build(bytes: &Bytes, id: &BuildId) -> bool {
-    debug::open(bytes).is_ok_and(|file| file.build_id().ok().flatten() == Some(&id.0))
+    dwarf::open(bytes).is_ok_and(|file| file.build_id().ok().flatten() == Some(&id.0))
 }
 
 /// `.build-id/ab/cdef.debug`.

@@ -1,7 +1,6 @@
 //! Resolves addresses to names: from debug information first, then symbol tables, then unwind tables.
 //! All file access goes through [`Files`].
 
-mod debug;
 mod demangle;
 mod dwarf;
 mod elf;

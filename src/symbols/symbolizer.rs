@@ -25,12 +25,12 @@ impl KnownImage {
         Rc::new(KnownImage { image, known: known.map(RefCell::new), asked: Cell::new(false) })
     }
 
-    fn names(&self, offset: u64) -> Vec<Symbol> {
+    fn names(&self, offset: u64, files: &dyn Files) -> Vec<Symbol> {
         if let Some(names) = self.known.as_ref().and_then(|known| known.borrow().get(offset)) {
             return names;
         }
         self.asked.set(true);
-        let names = self.image.names(offset);
+        let names = self.image.names(offset, files);
         if let Some(known) = &self.known {
             known.borrow_mut().add(offset, &names);
         }
@@ -99,7 +99,7 @@ impl Symbolizer {
     pub fn names(&mut self, module: Option<ModuleId>, address: u64) -> Vec<Symbol> {
         let Some(module) = module.and_then(|id| self.modules.get_mut(&id)) else { return Vec::new() };
         match module {
-            Module::Image(image) => image.names(address),
+            Module::Image(image) => image.names(address, self.files.as_ref()),
             Module::Jit(map) => {
                 let name = map.name(self.files.as_ref(), address);
                 if name.is_none() {

@@ -5,6 +5,7 @@ use super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{BuildId, Bytes, ModuleId};
 use proptest::prelude::*;
+use std::cell::RefCell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ type Shelved = Vec<(PathBuf, Vec<u8>)>;
 
 /// Files that exist only here, by path; a path that is not among them cannot be read.
 #[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Shelved>>);
+pub(super) struct Shelf(Arc<Mutex<Shelved>>);
 
 impl Shelf {
     fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
@@ -48,6 +49,36 @@ impl Files for Shelf {
         let bytes = self.bytes(path)?;
         let from = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
         Some(FileTail { length: bytes.len() as u64, bytes: bytes[from..].to_vec() })
+    }
+}
+
+/// One stored file, whatever its name.
+#[derive(Default)]
+pub(super) struct Stored(pub(super) RefCell<Option<Vec<u8>>>);
+
+impl Files for Stored {
+    fn map(&self, _: &Path) -> Option<Bytes> {
+        None
+    }
+
+    fn text(&self, _: &Path) -> Result<String> {
+        Err(Error::new(ErrorKind::NotFound, "no file"))
+    }
+
+    fn stored(&self, _: &str) -> Option<Bytes> {
+        self.0.borrow().clone().map(|bytes| Arc::new(bytes) as Bytes)
+    }
+
+    fn store(&self, _: &str, bytes: &[u8]) {
+        *self.0.borrow_mut() = Some(bytes.to_vec());
+    }
+
+    fn fetch(&self, _: &BuildId) -> Option<Bytes> {
+        None
+    }
+
+    fn grown(&self, _: &Path, _: u64) -> Option<FileTail> {
+        None
     }
 }
 

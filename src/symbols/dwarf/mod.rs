@@ -1,16 +1,18 @@
-//! Functions, inlined calls and lines at an address, from the compilation units that cover it. The other units of a
-//! file, which are most of its debug information, stay unread but for their first entry.
+//! Functions, inlined calls and lines at an address, from the compilation unit that covers it: addr2line, which finds
+//! them, would read the abbreviations of all units first, 20 MB and 10 ms for libc.
 
 mod bounds;
-mod functions;
-mod lines;
+mod debug;
+mod inflated;
 mod lookup;
+mod sections;
 mod unit_index;
 
-pub(super) use lookup::Lookup;
+pub(super) use debug::Debug;
+pub(super) use sections::open;
 
 /// A part of a debug section.
-pub(super) type Reader<'a> = gimli::EndianSlice<'a, gimli::LittleEndian>;
+type Reader<'a> = gimli::EndianSlice<'a, gimli::LittleEndian>;
 
 /// A unit and its file's sections.
 type UnitRef<'u, 'a> = gimli::UnitRef<'u, Reader<'a>>;

@@ -1,21 +1,20 @@
-//! The compilation units of a file by the addresses that they cover.
+//! The compilation units of a file by the addresses that they cover, as `.debug_aranges` or their first entries state them.
 
 use super::bounds::Bounds;
-use super::lines::Lines;
 use super::{Reader, UnitRef};
 use gimli::{
-    Abbreviations, DebugAbbrev, DebugAbbrevOffset, DebugArangesOffset, DebugInfoOffset, Dwarf, LittleEndian, Range,
-    Reader as _, Section as _, Unit, UnitHeader, UnitType,
+    Abbreviations, DebugAbbrev, DebugAbbrevOffset, DebugInfoOffset, Dwarf, LittleEndian, Range, Reader as _,
+    Section as _, Unit, UnitHeader, UnitType,
 };
 use std::sync::Arc;
 
-/// Units by address and by place.
+/// Units by address.
 #[derive(Debug, Default)]
 pub(super) struct UnitIndex {
     /// Sorted by end.
     ranges: Vec<Covered>,
-    /// The places of all units, sorted.
-    places: Vec<usize>,
+    /// Whether units may have code at other addresses.
+    incomplete: bool,
 }
 
 #[derive(Debug)]
@@ -27,45 +26,54 @@ struct Covered {
 }
 
 impl UnitIndex {
+    /// Reads `.debug_aranges`, which may leave out units, and up to where it is damaged.
+    pub(super) fn listed(dwarf: &Dwarf<Reader<'_>>) -> UnitIndex {
+        let mut index = UnitIndex { incomplete: true, ..UnitIndex::default() };
+        let mut headers = dwarf.debug_aranges.headers();
+        while let Ok(Some(header)) = headers.next() {
+            let (unit, mut entries) = (header.debug_info_offset(), header.entries());
+            while let Some(entry) = entries.next().transpose() {
+                // An entry whose end overflows is one of no code.
+                entry.iter().for_each(|entry| index.add(unit, entry.range()));
+            }
+        }
+        index.sorted()
+    }
+
     /// Reads the header and first entry of each unit. Errors: the section of units is damaged.
     pub(super) fn read(dwarf: &Dwarf<Reader<'_>>) -> gimli::Result<UnitIndex> {
-        let listed = listed(dwarf)?;
         let mut index = UnitIndex::default();
         let mut units = dwarf.units();
         while let Some(header) = units.next()? {
             let Some(unit) = header.debug_info_offset() else { continue };
-            index.places.push(unit.0);
             // Partial units and those of types have no code.
             if matches!(header.type_(), UnitType::Compilation | UnitType::Skeleton(_) | UnitType::SplitCompilation(_)) {
                 // A damaged unit has no names; the others keep theirs.
-                let _ = covered(dwarf, header, &listed, |range| {
-                    index.ranges.push(Covered { range, least: 0, unit });
-                });
+                let other = covered(dwarf, header, |range| index.add(unit, range));
+                index.incomplete |= other.unwrap_or(false);
             }
         }
-        index.ranges.shrink_to_fit();
-        index.ranges.sort_unstable_by_key(|covered| (covered.range.end, covered.unit.0));
+        Ok(index.sorted())
+    }
+
+    fn add(&mut self, unit: DebugInfoOffset, range: Range) {
+        self.ranges.push(Covered { range, least: 0, unit });
+    }
+
+    fn sorted(mut self) -> UnitIndex {
+        self.ranges.shrink_to_fit();
+        self.ranges.sort_unstable_by_key(|covered| (covered.range.end, covered.unit.0));
         let mut least = u64::MAX;
-        for covered in index.ranges.iter_mut().rev() {
+        for covered in self.ranges.iter_mut().rev() {
             least = least.min(covered.range.begin);
             covered.least = least;
         }
-        Ok(index)
-    }
-
-    /// The places of all units of a file, without their addresses.
-    pub(super) fn places(dwarf: &Dwarf<Reader<'_>>) -> gimli::Result<UnitIndex> {
-        let mut index = UnitIndex::default();
-        let mut units = dwarf.units();
-        while let Some(header) = units.next()? {
-            index.places.extend(header.debug_info_offset().map(|unit| unit.0));
-        }
-        Ok(index)
+        self
     }
 
     /// Memory of the index, bytes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.ranges) + size_of_val(&*self.places)
+        size_of_val(&*self.ranges)
     }
 
     /// The units that may cover an address. There may be several: some state ranges with holes as one.
@@ -78,71 +86,28 @@ impl UnitIndex {
             .map(|covered| covered.unit)
     }
 
-    /// The unit that holds the entry at a place.
-    pub(super) fn holding(&self, entry: DebugInfoOffset) -> Option<DebugInfoOffset> {
-        let before = self.places.partition_point(|place| *place < entry.0).checked_sub(1)?;
-        self.places.get(before).copied().map(DebugInfoOffset)
+    /// Whether an address that is not in the index is in no unit.
+    pub(super) fn is_complete(&self) -> bool {
+        !self.incomplete
     }
 }
 
-/// The units that `.debug_aranges` lists, with the places of their lists, sorted.
-type Listed = Vec<(DebugInfoOffset, DebugArangesOffset)>;
-
-fn listed(dwarf: &Dwarf<Reader<'_>>) -> gimli::Result<Listed> {
-    let mut listed = Vec::new();
-    let mut headers = dwarf.debug_aranges.headers();
-    while let Some(header) = headers.next()? {
-        listed.push((header.debug_info_offset(), header.offset()));
-    }
-    listed.sort_unstable_by_key(|unit| unit.0);
-    Ok(listed)
-}
-
-/// The addresses of a unit: as its first entry lists them, else as `.debug_aranges` does, else the entry's bounds, else
-/// those that have lines. Linkers and compilers leave out any of these.
-fn covered(
-    dwarf: &Dwarf<Reader<'_>>,
-    header: UnitHeader<Reader<'_>>,
-    listed: &Listed,
-    mut to: impl FnMut(Range),
-) -> gimli::Result<()> {
+/// Passes on the addresses of a unit as its first entry states them. Returns whether it can have others.
+fn covered(dwarf: &Dwarf<Reader<'_>>, header: UnitHeader<Reader<'_>>, to: impl FnMut(Range)) -> gimli::Result<bool> {
     let bare = Unit::new_with_abbreviations(dwarf, header, Arc::new(first_abbreviation(dwarf, &header)?))?;
     let unit = UnitRef::new(dwarf, &bare);
     let mut entries = unit.entries_raw(None)?;
-    let Some(abbreviation) = entries.read_abbreviation()? else { return Ok(()) };
+    let Some(abbreviation) = entries.read_abbreviation()? else { return Ok(false) };
     let mut bounds = Bounds::default();
     for attribute in abbreviation.attributes() {
         bounds.read(unit, &entries.read_attribute(*attribute)?)?;
     }
-    let own = header.debug_info_offset().filter(|_| bounds.list.is_none());
-    if own.is_some_and(|unit| as_listed(dwarf, unit, listed, &mut to).unwrap_or(false)) || bounds.each(unit, &mut to)? {
-        return Ok(());
-    }
-    let whole = dwarf.unit(header)?;
-    Lines::read(UnitRef::new(dwarf, &whole))?.ranges().for_each(to);
-    Ok(())
+    Ok(!bounds.each(unit, to)? && has_lines(&dwarf.unit(header)?)?)
 }
 
-/// Passes on the ranges that `.debug_aranges` has for a unit. Returns whether there is one.
-fn as_listed(
-    dwarf: &Dwarf<Reader<'_>>,
-    unit: DebugInfoOffset,
-    listed: &Listed,
-    to: &mut impl FnMut(Range),
-) -> gimli::Result<bool> {
-    let mut any = false;
-    let first = listed.partition_point(|(other, _)| *other < unit);
-    for (_, place) in listed.iter().skip(first).take_while(|(other, _)| *other == unit) {
-        let mut entries = dwarf.debug_aranges.header(*place)?.entries();
-        while let Some(entry) = entries.next().transpose() {
-            // An entry whose end overflows is one of no code.
-            if let Some(entry) = entry.ok().filter(|entry| entry.length() != 0) {
-                any = true;
-                to(entry.range());
-            }
-        }
-    }
-    Ok(any)
+fn has_lines(unit: &Unit<Reader<'_>>) -> gimli::Result<bool> {
+    let Some(program) = unit.line_program.clone() else { return Ok(false) };
+    Ok(program.rows().next_row()?.is_some())
 }
 
 /// The abbreviation of a unit's first entry. A unit has a hundred others, which only its own names need. The line
