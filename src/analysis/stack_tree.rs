@@ -96,7 +96,7 @@ impl<'a> StackTree<'a> {
     fn link(&mut self, id: StackId) {
         let mut next = Some(id);
         while let Some(id) = next.filter(|id| self.links[id.0 as usize][SIBLING] == 0) {
-            next = self.profile.stacks[id.0 as usize].parent;
+            next = self.profile.stacks.at(id).parent;
             let first = match next {
                 Some(parent) => &mut self.links[parent.0 as usize][CHILD],
                 None => &mut self.root,
@@ -134,7 +134,7 @@ impl<'a> StackTree<'a> {
     /// The calls of a stack's innermost frame; a run of faceless frames counts as one.
     #[inline]
     fn calls(&self, id: u32, outer: Option<Call>) -> &'a [Call] {
-        match self.names.at(self.profile.stacks[id as usize].frame) {
+        match self.names.at(self.profile.stacks.at(StackId(id)).frame) {
             [call] if call.faceless && outer == Some(*call) => &[],
             calls => calls,
         }

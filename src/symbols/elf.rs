@@ -102,10 +102,13 @@ impl Image {
             outermost.function = function;
         }
         names.retain(|symbol| !symbol.function.is_empty());
-        if names.is_empty() {
-            let function = self.function(&tables, address);
-            names.extend(function.map(|function| Symbol { function, file: None, line: None, inlined: false }));
+        if names.is_empty()
+            && let Some(function) = self.function(&tables, address)
+        {
+            // A list that grows would have room for four.
+            return vec![Symbol { function, file: None, line: None, inlined: false }];
         }
+        names.shrink_to_fit();
         names
     }
 

@@ -121,6 +121,7 @@ fn decode(line: &str) -> Option<Vec<Symbol>> {
         let file = file.strip_prefix('=').map(str::to_string);
         names.push(Symbol { function: function.to_string(), file, line: number, inlined: inlined == "i" });
     }
+    names.shrink_to_fit();
     Some(names)
 }
 

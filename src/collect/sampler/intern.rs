@@ -40,7 +40,7 @@ pub struct Interner {
     frames_before: u32,
     stacks_before: u32,
     /// The stacks that are not the first child of their parent.
-    further: FxHashMap<(Option<StackId>, FrameId), StackId>,
+    further: FxHashMap<CallKey, StackId>,
     /// Kernel functions known only by name.
     named: FxHashMap<String, u64>,
 }
@@ -65,6 +65,26 @@ impl Hash for FrameKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let address = u64::from(self.high) << 32 | u64::from(self.low);
         state.write_u64(address ^ u64::from(self.module).rotate_left(44));
+    }
+}
+
+/// Parent and frame in two words, hashed as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CallKey {
+    /// The parent's number plus one; 0 for none.
+    parent: u32,
+    frame: u32,
+}
+
+impl Hash for CallKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.parent) << 32 | u64::from(self.frame));
+    }
+}
+
+impl CallKey {
+    fn new(parent: Option<StackId>, frame: FrameId) -> CallKey {
+        CallKey { parent: parent.map_or(0, |parent| parent.0.wrapping_add(1)), frame: frame.0 }
     }
 }
 
@@ -137,7 +157,7 @@ impl Interner {
                 return Some(StackId(first));
             }
         }
-        self.further.get(&(parent, frame)).copied()
+        self.further.get(&CallKey::new(parent, frame)).copied()
     }
 
     fn node(&self, stack: StackId) -> Option<&Node> {
@@ -151,7 +171,7 @@ impl Interner {
         let known = parent.and_then(|parent| parent.0.checked_sub(self.stacks_before));
         match known.and_then(|parent| self.stacks.get_mut(parent as usize)) {
             Some(parent) if parent.first.is_none() => parent.first = std::num::NonZero::new(next.0),
-            _ => drop(self.further.insert((parent, frame), next)),
+            _ => drop(self.further.insert(CallKey::new(parent, frame), next)),
         }
         out.define(Definition::Stack(StackDef { id: next, parent, frame }));
         next

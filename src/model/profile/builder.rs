@@ -1,7 +1,7 @@
 //! Folds the event stream into a `Profile`, for live capture and replay alike.
 //! Events that refer to something undefined are skipped and counted.
 
-use super::{Packed, Profile, Samples};
+use super::{Packed, Profile, Samples, Stacks};
 use crate::model::{Definition, Event, FrameDef, Meta, Sample, StackDef, StackId};
 
 /// Builds a [`Profile`] from events.
@@ -20,7 +20,7 @@ impl ProfileBuilder {
             modules: Vec::new(),
             frames: Vec::new(),
             names: Vec::new(),
-            stacks: Vec::new(),
+            stacks: Stacks::default(),
             samples: Samples::default(),
             off_cpu: Packed::default(),
             counters: Vec::new(),

@@ -24,7 +24,7 @@ impl Profile {
             self.readings.bytes(),
             self.neighbour_uses.len() * size_of::<NeighbourUse>(),
             self.tasks.len() * (size_of::<TaskEvent>() + 16),
-            self.stacks.len() * size_of::<crate::model::StackDef>(),
+            self.stacks.bytes(),
             self.frames.len() * FRAME_BYTES,
         ];
         parts.iter().map(|part| *part as u64).sum()
@@ -113,7 +113,7 @@ impl Profile {
         let frames = self.frames.iter().copied().map(D::Frame).map(defined);
         let names = self.frames.iter().zip(&self.names).filter(|(_, symbols)| !symbols.is_empty());
         let names = names.map(move |(frame, symbols)| defined(D::Names { frame: frame.id, symbols: symbols.clone() }));
-        let stacks = self.stacks.iter().copied().map(D::Stack).map(defined);
+        let stacks = self.stacks.iter().map(D::Stack).map(defined);
         let counters = self.counters.iter().cloned().map(D::Counter).map(defined);
         let neighbours = self.neighbours.iter().cloned().map(D::Neighbour).map(defined);
         let definitions = modules.chain(frames).chain(names).chain(stacks).chain(counters).chain(neighbours);

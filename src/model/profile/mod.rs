@@ -4,16 +4,18 @@ mod builder;
 mod history;
 mod packed;
 mod samples;
+mod stacks;
 mod unused;
 
 pub use builder::ProfileBuilder;
 pub use packed::{Packed, Row};
 pub use samples::Samples;
+pub use stacks::Stacks;
 pub use unused::{Left, Newest};
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Meta, ModuleDef, ModuleId, NeighbourDef, NeighbourUse,
-    OffCpu, StackDef, StackId, Symbol, TaskEvent, Tick,
+    OffCpu, StackId, Symbol, TaskEvent, Tick,
 };
 use crate::units::{Nanos, Ops};
 
@@ -29,7 +31,7 @@ pub struct Profile {
     /// Names at each frame, innermost first; empty if unknown.
     pub names: Vec<Vec<Symbol>>,
     /// Stacks by id; a parent's id is always lower than its child's.
-    pub stacks: Vec<StackDef>,
+    pub stacks: Stacks,
     /// Samples in order of arrival.
     pub samples: Samples,
     /// Off-CPU spans.
@@ -77,7 +79,7 @@ impl Profile {
     pub fn walk(&self, stack: Option<StackId>) -> impl Iterator<Item = FrameId> + '_ {
         let mut next = stack;
         std::iter::from_fn(move || {
-            let def = self.stacks.get(next?.0 as usize)?;
+            let def = self.stacks.get(next?)?;
             next = def.parent;
             Some(def.frame)
         })

@@ -1,7 +1,7 @@
 //! Drops frames and stacks that nothing refers to, so that a session without end keeps a bounded number of them.
 
 use super::Profile;
-use crate::model::{FrameId, StackId};
+use crate::model::{FrameId, StackDef, StackId};
 
 /// The number of newest frames and stacks that later events may refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,11 +37,8 @@ impl Profile {
         let stack = |id: StackId| StackId(stack_numbers[id.0 as usize]);
         keep(&mut self.names, &frames);
         keep(&mut self.frames, &frames);
-        keep(&mut self.stacks, &stacks);
         self.frames.iter_mut().for_each(|def| def.id = frame(def.id));
-        for def in &mut self.stacks {
-            (def.id, def.parent, def.frame) = (stack(def.id), def.parent.map(stack), frame(def.frame));
-        }
+        self.stacks.keep(&stacks, |def| StackDef { parent: def.parent.map(stack), frame: frame(def.frame), ..def });
         self.samples.stack.iter_mut().for_each(|id| *id = id.map(stack));
         self.off_cpu.update(|span| span.stack = span.stack.map(stack));
         Some(Left { frames: places(&frames), stacks: places(&stacks) })

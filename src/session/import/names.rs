@@ -10,6 +10,9 @@ use crate::model::{Definition, FrameDef, ModuleId, Note, Symbol};
 use crate::symbols::{ModuleSource, Options, Symbolizer};
 use rustc_hash::FxHashSet;
 
+/// Frames after which the pages of files are given back.
+const RELEASED: usize = 4096;
+
 /// Symbolizes a recording's frames.
 pub(super) struct Names<'a> {
     symbolizer: Symbolizer,
@@ -38,8 +41,11 @@ impl<'a> Names<'a> {
 
     /// Emits the names of those frames that have any.
     pub(super) fn name(&mut self, frames: &[FrameDef], mut to: impl FnMut(Definition) -> Result<()>) -> Result<()> {
-        for frame in frames {
+        for (nth, frame) in (1..).zip(frames) {
             let symbols = self.symbols(frame);
+            if nth % RELEASED == 0 {
+                self.objects.release_files();
+            }
             if !symbols.is_empty() {
                 to(Definition::Names { frame: frame.id, symbols })?;
             }

@@ -87,6 +87,7 @@ pub(super) fn import<O: Output>(
         import.take(&record)?;
         if records.position() - released > RELEASED {
             source.release(released..records.position());
+            import.objects.release_files();
             released = records.position();
         }
     }
