@@ -107,7 +107,8 @@ impl Sampler {
             sums_read: LastRead::NEVER,
             notes,
         };
-        if sampler.sampling.is_lowered() {
+        if let Some(note) = sampler.sampling.note_on_begin() {
+            sampler.notes.push(note);
             sampler.set_frequency();
         }
         Ok(sampler)

@@ -102,7 +102,7 @@ impl Sampler {
         let LastReading { at, mut notes, .. } = self.end(&mut merge, counters);
         notes.extend(self.wait_sampler.take().and_then(|looks| looks.note()));
         notes.extend(self.sums.as_ref().and_then(unfollowed));
-        notes.extend(self.sampling.note());
+        notes.extend(self.sampling.note_on_end());
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(self.attached.all(), self.assembler.origins(), &self.events);

@@ -67,11 +67,6 @@ impl SamplingRate {
         SamplingRate { cost, hertz: most, planned, most, lowest: most, allowed, last: None, fitted, why }
     }
 
-    /// Whether it is other than planned from the beginning.
-    pub fn is_lowered(&self) -> bool {
-        self.hertz < self.planned
-    }
-
     /// Whether a window of this length is over and can be judged.
     pub fn is_due(&self, at: Nanos, interval: Nanos) -> bool {
         let since = self.last.map_or(Nanos(0), |last| last.at);
@@ -103,14 +98,23 @@ impl SamplingRate {
         })
     }
 
-    /// A note if the frequency was lowered.
-    pub fn note(&self) -> Option<Note> {
-        let (why, planned, lowest) = (self.why?, self.planned, self.lowest);
+    /// A note if the frequency is lower than planned from the beginning.
+    pub fn note_on_begin(&self) -> Option<Note> {
+        self.why.filter(|why| why.since.is_none()).map(|why| self.note(why))
+    }
+
+    /// A note if the frequency was lowered on the way.
+    pub fn note_on_end(&self) -> Option<Note> {
+        self.why.filter(|why| why.since.is_some()).map(|why| self.note(why))
+    }
+
+    fn note(&self, why: Why) -> Note {
+        let (planned, lowest) = (self.planned, self.lowest);
         let since = why.since.map_or(String::new(), |since| format!(" from {:.1} s on", since.seconds()));
         let cost = self
             .cost
             .map_or(String::new(), |cost| format!(" A sample takes {:.1} us from the target.", cost.as_f64() / 1e3));
-        Some(Note {
+        Note {
             topic: "sampling-slowed".to_string(),
             text: format!(
                 "Sampling at {planned} Hz would cost the target and ironlaw {:.1}% of the target's CPU time, where {}% are \
@@ -119,7 +123,7 @@ impl SamplingRate {
                 100.0 * self.allowed
             ),
             fix: Some(format!("To sample at {planned} Hz nevertheless: --max-overhead 100.")),
-        })
+        }
     }
 }
 
@@ -158,10 +162,10 @@ mod tests {
         {
             let mut rate = SamplingRate::new(997, percent, Some(Nanos(cost)));
             assert_eq!(steered(&mut rate, cpus, &[drain; 5]), [997; 5], "{cost} {cpus} {drain}");
-            assert!(rate.note().is_none() && !rate.is_lowered());
+            assert!(rate.note_on_begin().is_none() && rate.note_on_end().is_none());
         }
         let mut unlimited = SamplingRate::new(9_999, None, Some(Nanos(50_000)));
-        assert!(!unlimited.is_due(Nanos(u64::MAX), Nanos(1)) && unlimited.note().is_none());
+        assert!(!unlimited.is_due(Nanos(u64::MAX), Nanos(1)) && unlimited.note_on_begin().is_none());
         unlimited.next(SamplingCost::default(), 1);
         assert_eq!(unlimited.hertz, 9_999);
     }
@@ -174,7 +178,8 @@ mod tests {
             let rate = SamplingRate::new(planned, Some(percent), Some(Nanos(cost)));
             assert_eq!(rate.hertz, hertz, "{planned} Hz, {percent}%, {cost} ns");
         }
-        let note = SamplingRate::new(4_999, Some(2.0), Some(Nanos(8_000))).note().unwrap_or_else(|| panic!("a note"));
+        let note =
+            SamplingRate::new(4_999, Some(2.0), Some(Nanos(8_000))).note_on_begin().unwrap_or_else(|| panic!("a note"));
         let named = ["4999 Hz would", "4.0%", "2% are allowed", ": 2499 Hz.", "8.0 us"];
         assert!(named.iter().all(|part| note.text.contains(part)), "{}", note.text);
     }
@@ -185,7 +190,8 @@ mod tests {
         let hertz =
             steered(&mut rate, 1.0, &[9_000, 90_000, 9_000, 35_000, 35_000, 35_000, 35_000, 5_000, 5_000, 5_000]);
         assert_eq!(hertz, [997, 997, 997, 997, 499, 499, 499, 499, 997, 997]);
-        let note = rate.note().unwrap_or_else(|| panic!("a note"));
+        assert!(rate.note_on_begin().is_none());
+        let note = rate.note_on_end().unwrap_or_else(|| panic!("a note"));
         assert!(note.text.contains(": 499 Hz from 5.0 s on") && note.text.contains("4.0%"), "{}", note.text);
     }
 
