@@ -17,10 +17,14 @@ use std::hint::black_box;
 const SAMPLES: usize = 9;
 /// Fewer have no meaningful median.
 const FEWEST: usize = 4;
-/// Time limit for them, in nanoseconds.
+/// Time limit for them, in nanoseconds on the CPU.
 const MEASURING_TIME: u64 = 8_000_000;
-/// Samples per second meanwhile: as many of these as `kernel.perf_event_max_sample_rate` allows.
-const HERTZ: [u64; 3] = [10_000, 3_000, 1_000];
+/// A longer time away was not for a sample, and is not counted as longer than this.
+const LONGEST: u64 = 200_000;
+/// Period of a clock meanwhile: no frequency, as `kernel.perf_event_max_sample_rate` limits these.
+const CLOCK_PERIOD: Rate = Rate::Period(100_000);
+/// Frequencies of other events meanwhile: the first that is allowed.
+const FREQUENCIES: [Rate; 3] = [Rate::Frequency(10_000), Rate::Frequency(3_000), Rate::Frequency(1_000)];
 /// Bytes of stack that each call below the loop takes.
 const FRAME: usize = 256;
 /// Calls below the loop: enough for a usual call chain, and not too many for a thread's stack.
@@ -43,9 +47,15 @@ fn cost_of(request: &Request, ring: &mut Ring, cpu: u32) -> Option<u64> {
     if request.pmu == event::TRACEPOINT || request.exclude.user {
         return None;
     }
-    let event = HERTZ.into_iter().find_map(|hertz| {
-        let rate = Some(Rate::Frequency(hertz));
-        let own = Request { rate, inherit: Inherit::No, enable_on_exec: false, pinned: false, ..request.clone() };
+    let rates = if request.is_clock() { &[CLOCK_PERIOD][..] } else { &FREQUENCIES[..] };
+    let event = rates.iter().find_map(|rate| {
+        let own = Request {
+            rate: Some(*rate),
+            inherit: Inherit::No,
+            enable_on_exec: false,
+            pinned: false,
+            ..request.clone()
+        };
         event::open(&own, &[], Place::Task { tid: 0, cpu: Some(cpu) }).ok()?.pop()
     })?;
     event.redirect(ring.owner()).ok()?;
@@ -72,12 +82,12 @@ fn times_away(event: &PerfEvent, ring: &mut Ring) -> Vec<u64> {
     }
     // The first samples of a hardware event come in a burst, while the kernel looks for the period.
     skip(ring);
-    let begun = monotonic_ns();
-    let (mut before, mut last) = (begun, 0);
-    while away.len() < SAMPLES && before - begun < MEASURING_TIME {
+    let (mut before, mut last, mut looked) = (monotonic_ns(), 0, 0);
+    while away.len() < SAMPLES && looked < MEASURING_TIME {
         let sampled = skip(ring);
         let now = monotonic_ns();
         let round = now - before;
+        looked += round.min(LONGEST);
         if sampled {
             // The sample came after the ring was looked at in the last round, or before it was in this one.
             away.push(round.max(last));
