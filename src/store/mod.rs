@@ -9,6 +9,7 @@
 
 pub mod baseline;
 mod buffer;
+mod counted;
 mod damage;
 mod folder;
 mod meta_file;

@@ -11,6 +11,7 @@ use crate::model::{
     CounterDef, Definition, Event, FrameDef, Lost, Mark, Meta, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample,
     StackDef, TaskEvent,
 };
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// With more buffered rows than this (about 20 MB), `write` flushes by itself.
@@ -89,8 +90,7 @@ impl Writer {
     pub fn create(dir: &Path, meta: &Meta, overwrite: bool) -> Result<Writer> {
         let folder = Folder::create(dir, overwrite)?;
         let writer = Writer { folder, tables: Tables::default() };
-        let meta_file = MetaFile { meta: Meta { format: FORMAT, ..meta.clone() }, rows: None };
-        match writer.describe(&meta_file) {
+        match writer.describe(meta, None) {
             Ok(()) => Ok(writer),
             Err(error) => {
                 writer.folder.remove_if_empty();
@@ -167,8 +167,7 @@ impl Writer {
     pub fn finish(mut self, meta: &Meta) -> Result<u64> {
         let flushed = self.flush();
         let rows = self.tables.each().map(|table| (table.table().to_string(), table.stored())).collect();
-        let meta_file = MetaFile { meta: Meta { format: FORMAT, ..meta.clone() }, rows: Some(rows) };
-        let described = self.describe(&meta_file);
+        let described = self.describe(meta, Some(rows));
         flushed.and(described)?;
         for table in self.tables.each() {
             // As in `flush`: without room to merge, nothing is lost.
@@ -178,8 +177,8 @@ impl Writer {
         self.folder.size()
     }
 
-    fn describe(&self, meta_file: &MetaFile) -> Result<()> {
-        let bytes = meta_file::to_json(meta_file)?;
+    fn describe(&self, meta: &Meta, rows: Option<BTreeMap<String, u64>>) -> Result<()> {
+        let bytes = meta_file::to_json(MetaFile::new(Meta { format: FORMAT, ..meta.clone() }, rows))?;
         self.folder.place(super::part::META, &bytes)?;
         self.folder.sync()
     }

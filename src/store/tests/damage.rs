@@ -299,8 +299,8 @@ proptest! {
 
     #[test]
     fn no_meta_json_panics(cuts in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), length: prop::sample::Index) {
-        let meta_file = crate::store::meta_file::MetaFile { meta: meta(), rows: None };
-        let mut bytes = crate::store::meta_file::to_json(&meta_file).unwrap();
+        let meta_file = crate::store::meta_file::MetaFile::new(meta(), None);
+        let mut bytes = crate::store::meta_file::to_json(meta_file).unwrap();
         for (at, byte) in cuts {
             let at = at.index(bytes.len());
             bytes[at] = byte;
