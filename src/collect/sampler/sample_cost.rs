@@ -114,3 +114,52 @@ fn skip(ring: &mut Ring) -> bool {
     ring.release();
     any
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collect::sampler::event_requests::{EventGroup, layout};
+    use crate::collect::sampler::origin::Role;
+    use crate::model::CallGraph;
+    use crate::sys::affinity;
+    use std::path::Path;
+
+    /// What samples of these requests cost; `None` also where no rings may be opened.
+    fn measured(requests: Vec<Request>) -> Option<Nanos> {
+        let roles = (0..requests.len()).map(|index| Role::Event(index as u16)).collect();
+        let set = EventGroup { requests, roles, name: "it".to_string(), everywhere: false };
+        let event_requests = EventRequests { sets: vec![set], ..EventRequests::default() };
+        let cpus = affinity::get(0).ok()?;
+        let (mut rings, _) = Rings::open(&cpus, &event_requests, Path::new("/")).ok()?;
+        let cost = sample_cost(&event_requests, &mut rings, &cpus);
+        assert!(rings.all_mut().iter_mut().all(|ring| !skip(ring)), "records of the trial are left");
+        assert_eq!(affinity::get(0).ok(), Some(cpus), "the thread keeps its CPUs");
+        cost
+    }
+
+    fn clock(method: CallGraph) -> Request {
+        let mut request = Request::counting(event::SOFTWARE, [0; 3]);
+        (request.exclude.kernel, request.exclude.hv) = (true, true);
+        Request { rate: Some(Rate::Frequency(997)), layout: layout(method, true), ..request }
+    }
+
+    #[test]
+    fn a_sample_takes_microseconds_and_nothing_of_the_trial_is_left() {
+        for method in [CallGraph::None, CallGraph::FramePointer, CallGraph::Auto] {
+            let cost = measured(vec![clock(method)]);
+            assert!(cost.is_none_or(|cost| (100..2_000_000).contains(&cost.0)), "{method:?}: {cost:?}");
+        }
+    }
+
+    #[test]
+    fn what_takes_no_samples_of_this_loop_has_no_known_cost() {
+        let tracepoint = Request { pmu: event::TRACEPOINT, ..clock(CallGraph::None) };
+        let mut kernel = clock(CallGraph::None);
+        kernel.exclude.user = true;
+        let nowhere = Request { pmu: u32::MAX, ..clock(CallGraph::None) };
+        for (name, request) in [("a tracepoint", tracepoint), ("the kernel", kernel), ("no event", nowhere)] {
+            assert_eq!(measured(vec![clock(CallGraph::None), request]), None, "{name}");
+        }
+        assert_eq!(measured(vec![]), None);
+    }
+}
