@@ -26,10 +26,10 @@ WITH RECURSIVE name AS (
 SELECT
     waits.state,
     coalesce(place.function, '[unknown]') AS waited_in,
-    count(*) AS count,
+    sum(waits.count) AS count,
     round(sum(waits.blocked_ns) / 1e9, 6) AS blocked_s,
     round(coalesce(sum(waits.queued_ns), 0) / 1e9, 6) AS queued_s,
-    round(max(waits.blocked_ns) / 1e6, 3) AS longest_ms
+    round(max(waits.longest_ns) / 1e6, 3) AS longest_ms
 FROM 'off_cpu-*.parquet' AS waits
 LEFT JOIN place USING (stack)
 GROUP BY ALL

@@ -48,6 +48,8 @@ pub struct StackCounts {
     pub weight: u64,
     /// Number of observations.
     pub samples: u64,
+    /// Waits that the observations are the sum of; `None` where they are samples.
+    pub waits: Option<u64>,
     /// Whether all observations have the same weight.
     pub alike: bool,
 }
@@ -58,12 +60,16 @@ impl StackCounts {
     pub fn of(profile: &Profile, tasks: &Tasks, selection: &Selection) -> StackCounts {
         let who = selection.who(tasks);
         let mut counter = Counter::default();
+        let mut waits = (selection.axis == Axis::OffCpu).then_some(0);
         match selection.axis {
             Axis::Event(event) => samples(profile, event, selection.time, &who).for_each(|seen| counter.add(&seen)),
-            Axis::OffCpu => spans(profile, selection.time, &who).for_each(|(_, seen)| counter.add(&seen)),
+            Axis::OffCpu => spans(profile, selection.time, &who).for_each(|(span, seen)| {
+                waits = waits.map(|waits: u64| waits.saturating_add(span.count));
+                counter.add(&seen);
+            }),
         }
         let Counter { rows, weight, samples, differ, .. } = counter;
-        StackCounts { selection: selection.clone(), who, rows, weight, samples, alike: !differ }
+        StackCounts { selection: selection.clone(), who, rows, weight, samples, waits, alike: !differ }
     }
 
     /// Observations and weight of each thread.

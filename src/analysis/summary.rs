@@ -37,6 +37,8 @@ pub struct KindLoss {
 pub struct Summary {
     /// Observations on the selection's axis.
     pub count: u64,
+    /// Waits that they are the sum of; `None` of samples.
+    pub waits: Option<u64>,
     /// Of these, stacks that reached the program's or thread's start.
     pub whole: u64,
     /// Stacks whose copied bytes ended too early.
@@ -82,6 +84,7 @@ pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, win
     let StackCounts { selection, who, .. } = counts;
     let mut summary = Summary {
         count: counts.samples,
+        waits: counts.waits,
         whole: 0,
         truncated: 0,
         broken: 0,

@@ -108,7 +108,7 @@ fn subtitle(profile: &Profile, counts: &StackCounts, event: &str) -> String {
     let end = selection.time.to.unwrap_or(profile.duration()).min(profile.duration());
     let seconds = (end - selection.time.from).seconds();
     let what = match selection.axis {
-        Axis::OffCpu => format!("{} spans off the CPU", summary.count),
+        Axis::OffCpu => format!("{} spans off the CPU", summary.waits.unwrap_or(0)),
         Axis::Event(_) => {
             format!("{} samples of {event} at {}", summary.count, super::labels::rate_of(profile.meta.plan.rate))
         }

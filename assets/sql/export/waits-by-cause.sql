@@ -3,9 +3,9 @@
 
 SELECT
     cause,
-    count(*) AS count,
+    sum(count) AS count,
     sum(CASE WHEN state = 'runnable' THEN blocked_ns + coalesce(queued_ns, 0) ELSE blocked_ns END) AS total_ns,
-    max(CASE WHEN state = 'runnable' THEN blocked_ns + coalesce(queued_ns, 0) ELSE blocked_ns END) AS longest_ns
+    max(longest_ns) AS longest_ns
 FROM read_parquet('waits.parquet')
 GROUP BY cause
 ORDER BY total_ns DESC, cause;

@@ -14,13 +14,13 @@ use record::{Record, Stacks};
 use std::io::Write;
 
 /// Samples: `time_s, pid, tid, thread, process, cpu, event, weight, kernel, function, module, stack`. Waits have
-/// `state`, `cause`, `blocked_ns` and `queued_ns` in place of CPU, event, weight and mode.
+/// `state`, `cause`, `blocked_ns`, `queued_ns`, `count` and `longest_ns` in place of CPU, event, weight and mode.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn csv(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
     let own: &[&str] = if sampled.is_off_cpu() {
-        &["state", "cause", "blocked_ns", "queued_ns"]
+        &["state", "cause", "blocked_ns", "queued_ns", "count", "longest_ns"]
     } else {
         &["cpu", "event", "weight", "kernel"]
     };
@@ -52,8 +52,9 @@ fn cells(record: &Record<'_>) -> Vec<String> {
     ];
     match record.state {
         Some(state) => {
-            let queued = row.queued.map_or(String::new(), |queued| queued.to_string());
-            cells.extend([state.to_string(), record.cause.to_string(), row.weight.to_string(), queued]);
+            let optional = |nanos: Option<u64>| nanos.map_or(String::new(), |nanos| nanos.to_string());
+            cells.extend([state.to_string(), record.cause.to_string(), row.weight.to_string(), optional(row.queued)]);
+            cells.extend([row.count.to_string(), optional(row.longest)]);
         }
         None => cells.extend([
             row.cpu.map_or(String::new(), |cpu| cpu.to_string()),

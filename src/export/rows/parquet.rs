@@ -47,6 +47,8 @@ fn table(records: &[Record<'_>], waits: bool) -> Result<Table> {
             .text("cause", records.iter().map(|record| &record.cause))
             .u64("blocked_ns", rows().map(|row| row.weight))
             .opt_u64("queued_ns", rows().map(|row| row.queued))
+            .u64("count", rows().map(|row| row.count))
+            .opt_u64("longest_ns", rows().map(|row| row.longest))
     } else {
         who.opt_u32("cpu", rows().map(|row| row.cpu))
             .text("event", records.iter().map(|record| record.event))

@@ -18,10 +18,9 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         None => ("function", "functions", &report.functions, report.functions_left_out),
     };
     let samples = number::count(report.samples.count);
-    let of = if report.selection.event == "off-cpu" {
-        format!("share of time blocked, {samples} spans")
-    } else {
-        format!("share of {}, {samples} samples", visible(&report.selection.event))
+    let of = match report.samples.waits {
+        Some(waits) => format!("share of time blocked, {} spans", number::count(waits)),
+        None => format!("share of {}, {samples} samples", visible(&report.selection.event)),
     };
     page.heading(&capital(many), &format!("{of}; k: kernel, j: JIT"));
     if rows.is_empty() {

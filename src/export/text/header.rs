@@ -89,10 +89,9 @@ fn selected(report: &Report) -> Option<String> {
 fn samples(report: &Report) -> String {
     let samples = &report.samples;
     let event = visible(&report.selection.event);
-    let what = if report.selection.event == "off-cpu" {
-        format!("{} spans off the CPU", number::count(samples.count))
-    } else {
-        format!("{} of {event} at {}", number::count(samples.count), report.rate)
+    let what = match samples.waits {
+        Some(waits) => format!("{} spans off the CPU", number::count(waits)),
+        None => format!("{} of {event} at {}", number::count(samples.count), report.rate),
     };
     let others = report.events.iter().filter(|row| row.name != report.selection.event && row.samples > 0);
     let others: Vec<_> =

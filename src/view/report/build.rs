@@ -195,6 +195,7 @@ fn events(meta: &Meta, summary: &Summary) -> Vec<EventRow> {
 fn samples(summary: &Summary, ranking: &Ranking) -> SamplesView {
     SamplesView {
         count: summary.count,
+        waits: summary.waits,
         weight: ranking.weight,
         lost: summary.lost,
         losses: summary.losses.clone(),

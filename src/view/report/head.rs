@@ -29,8 +29,11 @@ pub struct SelectionView {
 /// Number and quality of the samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SamplesView {
-    /// Samples, or off-CPU spans, in the selection.
+    /// Samples, or rows of waits off the CPU, in the selection: the evidence.
     pub count: u64,
+    /// Waits that the rows are the sum of; `None` of samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<u64>,
     /// Their total weight, in the selection's unit.
     pub weight: u64,
     /// Samples lost because a buffer was full, all threads. In older recordings, lost records of any kind.

@@ -41,6 +41,10 @@ pub struct Row {
     pub state: Option<TaskState>,
     /// Nanoseconds runnable but without a CPU; `None` for a sample, or if the wake-up was not seen.
     pub queued: Option<u64>,
+    /// 1; the waits that a row is the sum of, 0 for time of a wait that another row counts.
+    pub count: u64,
+    /// The longest of the waits, blocked and queued; `None` for a sample.
+    pub longest: Option<u64>,
     /// Its stack.
     pub stack: Option<StackId>,
     /// How the stack ended.
@@ -58,7 +62,7 @@ pub struct Share {
     pub path: Path,
     /// Its weight.
     pub weight: u64,
-    /// 1, or 0 for the second share of one wait.
+    /// As of the row, or 0 for the second share of one wait.
     pub count: u64,
 }
 
@@ -74,9 +78,10 @@ impl Row {
         let path = self.path();
         let queued = self.queued.filter(|queued| *queued > 0);
         let only_queued = self.weight == 0 && queued.is_some();
-        let own = Share { at: self.at, path, weight: self.weight, count: 1 };
+        let own = Share { at: self.at, path, weight: self.weight, count: self.count };
         let woken = Nanos(self.at.0.saturating_add(self.weight));
-        let queue = move |weight| Share { at: woken, path: path.queued(), weight, count: u64::from(only_queued) };
+        let count = if only_queued { self.count } else { 0 };
+        let queue = move |weight| Share { at: woken, path: path.queued(), weight, count };
         (!only_queued).then_some(own).into_iter().chain(queued.map(queue))
     }
 }
@@ -115,6 +120,8 @@ impl<'a> Sampled<'a> {
             weight: sample.weight,
             state: None,
             queued: None,
+            count: 1,
+            longest: None,
             stack: sample.stack,
             end: sample.end,
             kernel: Some(sample.kernel),
@@ -140,6 +147,8 @@ impl<'a> Sampled<'a> {
             weight: blocked,
             state: Some(span.state),
             queued,
+            count: span.count,
+            longest: Some(span.longest.0.min(blocked + queued.unwrap_or(0))),
             stack: span.stack,
             end: span.end,
             kernel: None,

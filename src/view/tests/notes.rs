@@ -25,6 +25,7 @@ fn summary() -> Summary {
         losses: vec![],
         throttled: 0,
         off_cpu_lost: 0,
+        waits: None,
         events: vec![],
         coverage: covered(1.0, 0.0),
         sampling: Measure::Missing(Why::NotRecorded),

@@ -261,8 +261,8 @@ fn csv_has_a_row_per_sample_and_the_weights_of_the_flame_graph() {
     let text = String::from_utf8_lossy(&bytes);
     let second = text.lines().nth(1).map(cells).expect("a wait");
     assert_eq!(
-        second[..9],
-        ["0.400000000", "41", "42", "worker 3", "server", "sleeping", "lock", "60000000", "1000000"]
+        second[..11],
+        ["0.400000000", "41", "42", "worker 3", "server", "sleeping", "lock", "60000000", "1000000", "1", "61000000"]
     );
 }
 
