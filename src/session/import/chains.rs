@@ -15,6 +15,8 @@ pub(super) struct Built {
     pub end: StackEnd,
     /// Whether its end lies in unavailable code.
     pub unknown_end: bool,
+    /// Whether its inner frames were dropped, for there are too many different stacks.
+    pub cut: bool,
 }
 
 /// Identifies a call chain together with everything else that its stack depends on.
@@ -91,7 +93,7 @@ mod tests {
             assert_eq!(key, chains.key(context, Words::new(&bytes(&words), false)));
             assert!(seen.insert(key), "{context:?} {words:?}");
         }
-        let built = Built { stack: Some(StackId(3)), end: StackEnd::Whole, unknown_end: false };
+        let built = Built { stack: Some(StackId(3)), end: StackEnd::Whole, unknown_end: false, cut: false };
         let first = chains.key([0; 5], Words::default());
         chains.insert(first, built);
         assert_eq!(chains.get(first), Some(built));

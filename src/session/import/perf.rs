@@ -39,6 +39,8 @@ struct ImportProblems {
     branches: u64,
     /// Call chains that end in unavailable code.
     unknown_ends: u64,
+    /// Stacks without their inner frames.
+    cut: u64,
     /// Number of samples, as counted by this program.
     samples: u64,
 }
@@ -93,6 +95,7 @@ pub(super) fn import<O: Output>(
     }
     let mut notes = gaps(&perf, &records);
     import.problems.unknown_ends = import.stacks.unknown_ends();
+    import.problems.cut = import.stacks.cut();
     if import.problems.samples == 0 && !notes.is_empty() {
         let why: Vec<String> = notes.into_iter().map(|note| note.text).collect();
         return Err(Error::new(ErrorKind::Corrupt, format!("no sample could be read: {}", why.join("; "))));
@@ -324,6 +327,16 @@ impl ImportProblems {
                 ),
             ));
         }
+        if self.cut > 0 {
+            notes.push(Note {
+                topic: "stacks-cut".into(),
+                text: format!(
+                    "more different stacks than are kept: {} samples lost their inner functions, and count for a caller",
+                    self.cut
+                ),
+                fix: Some("Import a part of the time: perf record for less long, or with a lower frequency.".into()),
+            });
+        }
         if self.branches > 0 {
             notes.push(note(
                 "branches-left-out",
@@ -346,4 +359,18 @@ fn gaps(perf: &PerfData<'_>, records: &perfdata::Records<'_, '_>) -> Vec<Note> {
     let counted = counted.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let texts = perf.gaps.iter().cloned().chain(records.gap().map(String::from)).chain(counted);
     texts.map(|text| Note { topic: "import-gap".into(), text, fix: None }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_that_lost_their_inner_functions_are_noted() {
+        let topics = |cut| -> Vec<String> {
+            let problems = ImportProblems { cut, samples: 9, ..ImportProblems::default() };
+            problems.notes().into_iter().map(|note| note.topic).collect()
+        };
+        assert_eq!((topics(0), topics(3)), (vec![], vec!["stacks-cut".to_string()]));
+    }
 }

@@ -30,6 +30,8 @@ pub(super) struct Stacks {
     user: Vec<u64>,
     /// Stacks whose completeness is unknown.
     unknown_ends: u64,
+    /// Stacks without their inner frames.
+    cut: u64,
 }
 
 /// The context of a stack: its event, process and machine.
@@ -54,6 +56,11 @@ impl Stacks {
         self.unknown_ends
     }
 
+    /// Number of stacks so far whose inner frames were dropped, for there are too many different stacks.
+    pub(super) fn cut(&self) -> u64 {
+        self.cut
+    }
+
     /// The frames of all stacks that lie in a module.
     pub(super) fn into_frames(self) -> Vec<FrameDef> {
         self.frames
@@ -73,7 +80,7 @@ impl Stacks {
         if let (Some(key), None) = (key, known) {
             self.chains.insert(key, built);
         }
-        self.unknown_ends += u64::from(built.unknown_end);
+        self.count(built);
         (built.stack, built.end)
     }
 
@@ -87,8 +94,13 @@ impl Stacks {
         out: &mut impl Definitions,
     ) -> (Option<StackId>, StackEnd) {
         let built = self.walk(sample, attr, around, out);
-        self.unknown_ends += u64::from(built.unknown_end);
+        self.count(built);
         (built.stack, built.end)
+    }
+
+    fn count(&mut self, built: Built) {
+        self.unknown_ends += u64::from(built.unknown_end);
+        self.cut += u64::from(built.cut);
     }
 
     /// Everything that a stack depends on; `None` if that is more than the chain.
@@ -111,7 +123,7 @@ impl Stacks {
         let (end, unknown_end) = self.complete(sample, attr, around);
         self.lead(sample);
         let (stack, cut) = self.intern(sample.mode, around, out);
-        Built { stack, end: if cut { StackEnd::Truncated } else { end }, unknown_end }
+        Built { stack, end: if cut { StackEnd::Truncated } else { end }, unknown_end, cut }
     }
 
     /// Completes the program's part of the chain and determines how it ends, and whether that is unknown.
