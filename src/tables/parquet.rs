@@ -2,15 +2,17 @@
 //! Works on bytes in memory and starts no threads. Damaged bytes cause an error, not a panic.
 
 use super::checksum;
-use super::decode::{self, Decoder};
-use super::format::corrupt;
 use super::stream::Stream;
-use super::table::{Column, Table};
+use super::table::{Column, Table, corrupt};
 use crate::error::{Error, ErrorKind, Result, catch_panic};
-use polars_parquet::parquet::compression::DecompressionContext;
-use polars_parquet::parquet::metadata::{ColumnChunkMetadata, FileMetadata};
-use polars_parquet::parquet::page::Page;
-use polars_parquet::parquet::read::{PageReader, decompress, read_metadata};
+use polars_arrow::array::{Array, new_empty_array};
+use polars_arrow::compute::concatenate::concatenate;
+use polars_arrow::datatypes::Field;
+use polars_parquet::read::{
+    BasicDecompressor, ColumnChunkMetadata, FileMetadata, PageReader, column_iter_to_arrays, infer_schema,
+    read_metadata,
+};
+use polars_parquet::write::KeyValue;
 use std::io::Cursor;
 
 /// A file that claims more rows is rejected before anything is allocated for them. Writers stay far below this limit.
@@ -25,14 +27,15 @@ const MAX_COLUMNS: usize = 256;
 /// Only if the encoder rejects the table, which would be a bug.
 pub fn to_parquet(table: &Table) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // Without minima and maxima: parts are small, so they would cost more than they could save.
     let mut file = Stream::start(&mut bytes, table)?;
     file.add(table)?;
-    file.finish_with(&[(checksum::KEY, checksum::BLANK)])?;
+    file.finish_with(KeyValue::new(checksum::KEY.to_string(), checksum::BLANK.to_string()))?;
     checksum::seal(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Decodes a table from a Parquet file, without columns of types that no recording has.
+/// Decodes a table from a Parquet file, including columns that this version does not know.
 ///
 /// # Errors
 /// [`ErrorKind::Corrupt`] unless the bytes are a complete Parquet file of plausible size.
@@ -41,40 +44,37 @@ pub fn from_parquet(bytes: &[u8]) -> Result<Table> {
     catch_panic(|| {
         let metadata = read_metadata(&mut Cursor::new(bytes)).map_err(|error| corrupt(&error))?;
         check_size(&metadata)?;
-        let columns = 0..metadata.schema().columns().len();
-        let columns = columns.filter_map(|at| column(bytes, &metadata, at).transpose()).collect::<Result<_>>()?;
+        let schema = infer_schema(&metadata).map_err(|error| corrupt(&error))?;
+        let fields = schema.iter_values().enumerate();
+        let columns = fields.map(|(at, field)| column(bytes, &metadata, at, field)).collect::<Result<_>>()?;
         Table::of(metadata.num_rows, columns)
     })
 }
 
-/// The column of this number, from all row groups; `None` if its type is unknown.
-fn column(bytes: &[u8], metadata: &FileMetadata, at: usize) -> Result<Option<Column>> {
-    let column = &metadata.schema().columns()[at];
-    let Some(none) = decode::none_of(&column.descriptor) else { return Ok(None) };
-    let optional = column.descriptor.max_def_level > 0;
-    let mut decoder = Decoder::new(none, optional);
+/// The column of this number, from all row groups.
+fn column(bytes: &[u8], metadata: &FileMetadata, at: usize, field: &Field) -> Result<Column> {
+    let mut arrays = Vec::new();
     for group in &metadata.row_groups {
         let chunk = group.parquet_columns().get(at).ok_or_else(|| corrupt(&"a row group lacks a column"))?;
-        decode_chunk(bytes, chunk, metadata.num_rows, &mut decoder)?;
+        arrays.extend(chunk_arrays(bytes, chunk, field)?);
     }
-    let name = column.descriptor.primitive_type.field_info.name.to_string();
-    Ok(Some(Column { name, optional, present: decoder.present(), values: decoder.values }))
+    let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
+    let values = match arrays[..] {
+        [] => Ok(new_empty_array(field.dtype.clone())),
+        _ => concatenate(&arrays),
+    };
+    Ok(Column { name: field.name.to_string(), values: values.map_err(|error| corrupt(&error))? })
 }
 
-fn decode_chunk(bytes: &[u8], chunk: &ColumnChunkMetadata, rows: usize, decoder: &mut Decoder) -> Result<()> {
+fn chunk_arrays(bytes: &[u8], chunk: &ColumnChunkMetadata, field: &Field) -> Result<Vec<Box<dyn Array>>> {
     let place = chunk.byte_range();
     let pages = bytes.get(place.start as usize..place.end as usize);
-    let pages = pages.ok_or_else(|| corrupt(&"a column lies outside the file"))?;
+    let pages = pages.ok_or_else(|| corrupt(&format_args!("column {} lies outside the file", field.name)))?;
     let pages = PageReader::new(Cursor::new(pages.to_vec().into()), chunk, Vec::new(), usize::MAX);
-    let mut context = DecompressionContext::Unset;
-    for page in pages {
-        let page = page.and_then(|page| decompress(page, &mut Vec::new(), &mut context));
-        match page.map_err(|error| corrupt(&error))? {
-            Page::Dict(page) => decoder.dictionary(&page)?,
-            Page::Data(page) => decoder.page(&page, rows - decoder.values.len().min(rows))?,
-        }
-    }
-    Ok(())
+    let kind = &chunk.descriptor().descriptor.primitive_type;
+    let decoded =
+        column_iter_to_arrays(vec![BasicDecompressor::new(pages, Vec::new())], vec![kind], field.clone(), None);
+    decoded.map(|(arrays, _)| arrays).map_err(|error| corrupt(&error))
 }
 
 fn check_size(metadata: &FileMetadata) -> Result<()> {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn same(a: &Table, b: &Table) -> bool {
-        let equal = |(a, b): (&Column, &Column)| (&a.name, &a.values, &a.present) == (&b.name, &b.values, &b.present);
+        let equal = |(a, b): (&Column, &Column)| a.name == b.name && a.values == b.values;
         a.columns().len() == b.columns().len() && a.columns().iter().zip(b.columns()).all(equal)
     }
 

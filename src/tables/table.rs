@@ -1,7 +1,10 @@
 //! Named, typed columns of equal length, so that no other module depends on the Parquet library.
 
-use super::values::{Texts, Values};
 use crate::error::{Error, ErrorKind, Result};
+use polars_arrow::array::{Array, BooleanArray, MutableBinaryViewArray, PrimitiveArray, Utf8ViewArray};
+use polars_arrow::compute::concatenate::concatenate;
+use polars_arrow::datatypes::Field;
+use polars_arrow::types::NativeType;
 use std::fmt;
 
 /// A table in memory. Columns are read by name and type. A required column that is missing, has another type or
@@ -12,15 +15,11 @@ pub struct Table {
     columns: Vec<Column>,
 }
 
-/// A column of `rows` values.
+/// A column: one array of `rows` values, of any type that a file may hold.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
-    pub name: String,
-    /// Whether rows may lack a value.
-    pub optional: bool,
-    /// Which rows have a value, unless all have one.
-    pub present: Option<Vec<bool>>,
-    pub values: Values,
+    pub(super) name: String,
+    pub(super) values: Box<dyn Array>,
 }
 
 /// Collects columns. Every column must have the announced number of rows.
@@ -34,47 +33,43 @@ impl Builder {
     /// A required column of unsigned 64-bit numbers.
     #[must_use]
     pub fn u64(self, name: &str, values: impl Iterator<Item = u64>) -> Self {
-        self.required(name, Values::Wide(values.collect()))
+        self.push(name, PrimitiveArray::from_vec(values.collect()).boxed())
     }
 
     /// A required column of unsigned 32-bit numbers. The file format stores narrow numbers in as few bits as they need.
     #[must_use]
     pub fn u32(self, name: &str, values: impl Iterator<Item = u32>) -> Self {
-        self.required(name, Values::Narrow(values.collect()))
+        self.push(name, PrimitiveArray::from_vec(values.collect()).boxed())
     }
 
     /// A required column of booleans.
     #[must_use]
     pub fn bool(self, name: &str, values: impl Iterator<Item = bool>) -> Self {
-        self.required(name, Values::Bool(values.collect()))
+        self.push(name, BooleanArray::from_slice(values.collect::<Vec<_>>()).boxed())
     }
 
     /// A required column of text.
     #[must_use]
     pub fn text(self, name: &str, values: impl Iterator<Item = impl AsRef<str>>) -> Self {
-        self.required(name, Values::Text(values.collect()))
+        self.push(name, Utf8ViewArray::from(MutableBinaryViewArray::from_values_iter(values)).boxed())
     }
 
     /// An optional column of unsigned 64-bit numbers.
     #[must_use]
     pub fn opt_u64(self, name: &str, values: impl Iterator<Item = Option<u64>>) -> Self {
-        self.optional(name, values, |values| Values::Wide(values.map(Option::unwrap_or_default).collect()))
+        self.push(name, values.collect::<PrimitiveArray<u64>>().boxed())
     }
 
     /// An optional column of unsigned 32-bit numbers.
     #[must_use]
     pub fn opt_u32(self, name: &str, values: impl Iterator<Item = Option<u32>>) -> Self {
-        self.optional(name, values, |values| Values::Narrow(values.map(Option::unwrap_or_default).collect()))
+        self.push(name, values.collect::<PrimitiveArray<u32>>().boxed())
     }
 
     /// An optional column of text.
     #[must_use]
     pub fn opt_text(self, name: &str, values: impl Iterator<Item = Option<impl AsRef<str>>>) -> Self {
-        self.optional(name, values, |values| {
-            let mut texts = Texts::default();
-            values.for_each(|text| texts.push(text.as_ref().map_or("", AsRef::as_ref)));
-            Values::Text(texts)
-        })
+        self.push(name, Utf8ViewArray::from(MutableBinaryViewArray::from_iter(values)).boxed())
     }
 
     /// Builds the table.
@@ -85,21 +80,8 @@ impl Builder {
         Table::of(self.rows, self.columns)
     }
 
-    fn required(mut self, name: &str, values: Values) -> Self {
-        self.columns.push(Column { name: name.to_string(), optional: false, present: None, values });
-        self
-    }
-
-    fn optional<T>(
-        mut self,
-        name: &str,
-        values: impl Iterator<Item = Option<T>>,
-        collect: impl FnOnce(&mut dyn Iterator<Item = Option<T>>) -> Values,
-    ) -> Self {
-        let mut present = Vec::new();
-        let values = collect(&mut values.inspect(|value| present.push(value.is_some())));
-        let present = present.contains(&false).then_some(present);
-        self.columns.push(Column { name: name.to_string(), optional: true, present, values });
+    fn push(mut self, name: &str, values: Box<dyn Array>) -> Self {
+        self.columns.push(Column { name: name.to_string(), values });
         self
     }
 }
@@ -122,11 +104,15 @@ impl Table {
     /// # Errors
     /// [`ErrorKind::Corrupt`] if the columns differ.
     pub fn append(&mut self, other: &Table) -> Result<()> {
-        let same = |(column, added): (&Column, &Column)| column.name == added.name && column.same_type(added);
+        let same = |(column, added): (&Column, &Column)| column.field() == added.field();
         if self.columns.len() != other.columns.len() || !self.columns.iter().zip(&other.columns).all(same) {
             return Err(Error::new(ErrorKind::Corrupt, "the tables have different columns"));
         }
-        self.columns.iter_mut().zip(&other.columns).for_each(|(column, added)| column.append(added));
+        let join = |(column, added): (&Column, &Column)| concatenate(&[&*column.values, &*added.values]);
+        let joined = self.columns.iter().zip(&other.columns).map(join).collect::<Result<Vec<_>, _>>();
+        for (column, values) in self.columns.iter_mut().zip(joined.map_err(|error| corrupt(&error))?) {
+            column.values = values;
+        }
         self.rows += other.rows;
         Ok(())
     }
@@ -136,7 +122,7 @@ impl Table {
     /// # Errors
     /// See [`Table`]; the same for every accessor.
     pub fn u64(&self, name: &str) -> Result<&[u64]> {
-        self.required(name, wide)
+        self.numbers(name)
     }
 
     /// A required column of unsigned 32-bit numbers.
@@ -144,15 +130,16 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn u32(&self, name: &str) -> Result<&[u32]> {
-        self.required(name, narrow)
+        self.numbers(name)
     }
 
     /// A required column of booleans.
     ///
     /// # Errors
     /// See [`Table`].
-    pub fn bool(&self, name: &str) -> Result<&[bool]> {
-        self.required(name, bools)
+    pub fn bool(&self, name: &str) -> Result<Vec<bool>> {
+        let column: &BooleanArray = self.required(name)?;
+        Ok(column.values_iter().collect())
     }
 
     /// A required column of text.
@@ -160,7 +147,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn text(&self, name: &str) -> Result<Vec<&str>> {
-        Ok(self.required(name, texts)?.iter().collect())
+        let column: &Utf8ViewArray = self.required(name)?;
+        Ok(column.values_iter().collect())
     }
 
     /// An optional column of booleans; all `None` if the table does not have it.
@@ -168,7 +156,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_bool(&self, name: &str) -> Result<Vec<Option<bool>>> {
-        self.optional(name, |values| Some(bools(values)?.iter().copied()))
+        let Some(column) = self.optional::<BooleanArray>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().collect())
     }
 
     /// An optional column of unsigned 64-bit numbers; all `None` if the table does not have it.
@@ -176,7 +165,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_u64(&self, name: &str) -> Result<Vec<Option<u64>>> {
-        self.optional(name, |values| Some(wide(values)?.iter().copied()))
+        let Some(column) = self.optional::<PrimitiveArray<u64>>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().map(Option::<&u64>::copied).collect())
     }
 
     /// An optional column of unsigned 32-bit numbers; all `None` if the table does not have it.
@@ -184,7 +174,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_u32(&self, name: &str) -> Result<Vec<Option<u32>>> {
-        self.optional(name, |values| Some(narrow(values)?.iter().copied()))
+        let Some(column) = self.optional::<PrimitiveArray<u32>>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().map(Option::<&u32>::copied).collect())
     }
 
     /// An optional column of text; all `None` if the table does not have it.
@@ -192,7 +183,8 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_text(&self, name: &str) -> Result<Vec<Option<&str>>> {
-        self.optional(name, |values| Some(texts(values)?.iter()))
+        let Some(column) = self.optional::<Utf8ViewArray>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().collect())
     }
 
     /// A table of these columns, which must have `rows` values each and differ in name.
@@ -216,60 +208,32 @@ impl Table {
         &self.columns
     }
 
-    fn required<'a, T: ?Sized>(&'a self, name: &str, typed: impl Fn(&'a Values) -> Option<&'a T>) -> Result<&'a T> {
-        let column = self.column(name).ok_or_else(|| wrong(name, &"is missing"))?;
-        let values = typed(&column.values).ok_or_else(|| wrong(name, &"has another type"))?;
-        if column.present.is_some() { Err(wrong(name, &"holds nulls")) } else { Ok(values) }
+    fn numbers<T: NativeType>(&self, name: &str) -> Result<&[T]> {
+        let column: &PrimitiveArray<T> = self.required(name)?;
+        Ok(column.values())
     }
 
-    fn optional<'a, T, I: Iterator<Item = T>>(
-        &'a self,
-        name: &str,
-        typed: impl Fn(&'a Values) -> Option<I>,
-    ) -> Result<Vec<Option<T>>> {
-        let Some(column) = self.column(name) else { return Ok((0..self.rows).map(|_| None).collect()) };
-        let values = typed(&column.values).ok_or_else(|| wrong(name, &"has another type"))?;
-        Ok(match &column.present {
-            Some(present) => values.zip(present).map(|(value, present)| present.then_some(value)).collect(),
-            None => values.map(Some).collect(),
-        })
+    fn required<A: Array>(&self, name: &str) -> Result<&A> {
+        let column = self.optional::<A>(name)?.ok_or_else(|| wrong(name, &"is missing"))?;
+        if column.null_count() > 0 { Err(wrong(name, &"holds nulls")) } else { Ok(column) }
     }
 
-    fn column(&self, name: &str) -> Option<&Column> {
-        self.columns.iter().find(|column| column.name == name)
+    fn optional<A: Array>(&self, name: &str) -> Result<Option<&A>> {
+        let Some(column) = self.columns.iter().find(|column| column.name == name) else { return Ok(None) };
+        let array = column.values.as_any().downcast_ref();
+        array.map(Some).ok_or_else(|| wrong(name, &format_args!("has another type: {:?}", column.values.dtype())))
     }
-}
-
-fn narrow(values: &Values) -> Option<&[u32]> {
-    if let Values::Narrow(values) = values { Some(values) } else { None }
-}
-
-fn wide(values: &Values) -> Option<&[u64]> {
-    if let Values::Wide(values) = values { Some(values) } else { None }
-}
-
-fn bools(values: &Values) -> Option<&[bool]> {
-    if let Values::Bool(values) = values { Some(values) } else { None }
-}
-
-fn texts(values: &Values) -> Option<&Texts> {
-    if let Values::Text(values) = values { Some(values) } else { None }
 }
 
 impl Column {
-    fn same_type(&self, other: &Column) -> bool {
-        std::mem::discriminant(&self.values) == std::mem::discriminant(&other.values)
+    /// The column as the schema of a file describes it. Every column may hold nulls there.
+    pub(super) fn field(&self) -> Field {
+        Field::new(self.name.as_str().into(), self.values.dtype().clone(), true)
     }
+}
 
-    /// Appends the rows of a column of the same type.
-    fn append(&mut self, other: &Column) {
-        let rows = |column: &Column| column.present.clone().unwrap_or_else(|| vec![true; column.values.len()]);
-        if self.present.is_some() || other.present.is_some() {
-            self.present = Some([rows(self), rows(other)].concat());
-        }
-        self.optional |= other.optional;
-        self.values.append(&other.values);
-    }
+pub(super) fn corrupt(error: &dyn fmt::Display) -> Error {
+    Error::new(ErrorKind::Corrupt, error.to_string())
 }
 
 fn wrong(name: &str, what: &dyn fmt::Display) -> Error {

@@ -159,12 +159,8 @@ fn a_writer_that_fails_at_any_point_is_an_error_and_no_panic() {
         stream.add(&table)?;
         stream.finish()
     };
-    let mut whole = Vec::new();
-    let mut stream = Stream::start(&mut whole, &table).unwrap();
-    stream.add(&table).unwrap();
-    stream.finish().unwrap();
-    assert!(write(whole.len()).is_ok());
-    for room in 0..whole.len() {
+    assert!(write(100_000).is_ok());
+    for room in (0..300).step_by(7) {
         let error = write(room).unwrap_err();
         assert!(!error.to_string().is_empty(), "{room} bytes");
     }
