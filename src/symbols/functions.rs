@@ -84,7 +84,8 @@ impl Functions {
             let mut after = self.entries.partition_point(|entry| entry.address() <= address);
             loop {
                 let start = self.entries.get(after.checked_sub(1)?)?.address();
-                let first = self.entries.partition_point(|entry| entry.address() < start);
+                let before = self.entries.get(..after)?.iter();
+                let first = after - before.rev().take_while(|entry| entry.address() == start).count();
                 let aliases = self.entries.get(first..after)?.iter();
                 let Some(named) = aliases.filter_map(|alias| function(files, *alias)).min_by(by_rank) else {
                     // A symbol without a name is none.
