@@ -246,8 +246,13 @@ impl Sampler {
         Ok(())
     }
 
-    /// Drains all rings up to a time on `CLOCK_MONOTONIC`.
+    /// Drains all rings up to a time on `CLOCK_MONOTONIC`, and forgets what has ended.
     fn round(&mut self, merge: &mut EventSorter, until: u64) {
+        self.drain(merge, until);
+        self.sweep();
+    }
+
+    fn drain(&mut self, merge: &mut EventSorter, until: u64) {
         let rings = self.attached.rings.all_mut();
         let assembler = &mut self.assembler;
         let looks = &mut self.wait_sampler;
@@ -267,6 +272,10 @@ impl Sampler {
         });
         looked(assembler, until);
         rings.iter_mut().for_each(|ring| ring.release());
+    }
+
+    fn sweep(&mut self) {
+        let assembler = &mut self.assembler;
         assembler.sweep();
         self.wait_sampler.iter().for_each(|looks| looks.watch(&assembler.follow));
         for pid in assembler.ended.drain(..) {
@@ -295,6 +304,8 @@ impl Sampler {
 
     /// Stops the events and reads the counters at once; draining the rings may take a while.
     fn end(&mut self, merge: &mut EventSorter, counters: &mut impl Reader) -> LastReading {
+        // A thread that ends from now on keeps its sums; sent to an event that is stopped, they would be lost.
+        self.sums.iter_mut().for_each(WaitSums::stop);
         for event in self.attached.events.iter().chain(&self.attached.everywhere) {
             // Fails only for a thread that has ended.
             let _ = event.disable();
@@ -303,9 +314,10 @@ impl Sampler {
         let mut last = counters.end();
         // Counters whose thread has failed read nothing and know no time.
         last.at = last.at.max(stopped);
-        self.sums.iter_mut().for_each(WaitSums::stop);
-        self.round(merge, u64::MAX);
+        self.drain(merge, u64::MAX);
+        // Before the sweep: a process that has ended is followed no longer.
         self.last_sums(last.at);
+        self.sweep();
         self.assembler.finish(last.at);
         self.assembler.out.extend(std::mem::take(&mut last.events));
         last
