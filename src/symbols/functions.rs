@@ -130,7 +130,7 @@ fn symbols(files: &Objects<'_>) -> impl Iterator<Item = Entry> {
 fn function<'a>(files: &Objects<'a>, entry: Entry) -> Option<Function<'a>> {
     let table = (entry.symbol & ((1 << TABLE_BITS) - 1)) as usize;
     let file = files.get(table / 2)?;
-    let symbols = if table % 2 == 0 { file.symbol_table() } else { file.dynamic_symbol_table() };
+    let symbols = if table.is_multiple_of(2) { file.symbol_table() } else { file.dynamic_symbol_table() };
     let symbol = symbols?.symbol_by_index(SymbolIndex((entry.symbol >> TABLE_BITS) as usize)).ok()?;
     let name = symbol.name().ok().filter(|name| !name.is_empty())?;
     let size = symbol.size();

@@ -144,10 +144,10 @@ mod tests {
         let mut now = SamplingCost::default();
         let window = |drain: &u64| {
             let samples = (rate.hertz as f64 * cpus) as u64;
-            now.at = now.at + Nanos(SECOND);
+            now.at += Nanos(SECOND);
             now.samples += samples;
             now.records = now.records.map(|records| records + samples);
-            now.drained = now.drained + Nanos(samples * drain);
+            now.drained += Nanos(samples * drain);
             assert!(rate.is_due(now.at, Nanos(SECOND)));
             rate.next(now, 1);
             rate.hertz
