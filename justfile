@@ -20,7 +20,8 @@ test-kernel *ARGS:
 
 # What ironlaw costs beside perf, samply and inferno, and how its costs grow (20 minutes on a quiet machine; --quick, --only ROW,..., --write).
 bench *ARGS:
-    cargo build --release --locked --bins --example synthesize
+    cargo build --release --locked --example synthesize
+    cargo build --release --locked
     tests/benches/performance.py target/release/ironlaw {{ARGS}}
 
 # Hot paths alone: reading and writing a recording, drawing a frame of the session (clippy in CI compiles them).
