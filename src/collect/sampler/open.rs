@@ -19,6 +19,7 @@ use crate::sys::limits;
 use crate::sys::perf::event::Request;
 use crate::sys::spawn::{self, Started};
 use crate::sys::sysfs::SysFs;
+use crate::sys::tee::CommandOutput;
 use crate::units::Nanos;
 use std::path::Path;
 
@@ -33,18 +34,8 @@ impl Sampler {
         limits::raise_open_files();
         let mut event_requests = request::choose(plan, root)?;
         let mut notes = std::mem::take(&mut event_requests.notes);
-        let (command, command_output) = match &plan.target {
-            Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
-                let (command, command_output) = spawn::start_read(argv)?;
-                (Some(command), Some(command_output))
-            }
-            Target::Command { argv } => (Some(spawn::start(argv)?), None),
-            _ => (None, None),
-        };
-        let cpus = match &plan.target {
-            Target::Cpus { cpus } if !cpus.is_empty() => cpus.clone(),
-            _ => SysFs::new(root.join("sys")).online_cpus()?,
-        };
+        let (command, command_output) = start(plan)?;
+        let cpus = cpus_of(&plan.target, root)?;
         let pid = command.as_ref().map(Started::pid);
         let attach_scope = attach::attach_scope(&plan.target, pid, &event_requests, &cpus, root, &mut notes)?;
         let place = match &attach_scope {
@@ -112,6 +103,25 @@ impl Sampler {
             sampler.set_frequency();
         }
         Ok(sampler)
+    }
+}
+
+/// Starts the target if it is a command, with its output where that counts operations.
+fn start(plan: &Plan) -> Result<(Option<Started>, Option<CommandOutput>)> {
+    Ok(match &plan.target {
+        Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
+            let (command, output) = spawn::start_read(argv)?;
+            (Some(command), Some(output))
+        }
+        Target::Command { argv } => (Some(spawn::start(argv)?), None),
+        _ => (None, None),
+    })
+}
+
+fn cpus_of(target: &Target, root: &Path) -> Result<Vec<u32>> {
+    match target {
+        Target::Cpus { cpus } if !cpus.is_empty() => Ok(cpus.clone()),
+        _ => SysFs::new(root.join("sys")).online_cpus(),
     }
 }
 

@@ -73,10 +73,10 @@ impl SamplingRate {
         self.planned > 0 && self.allowed.is_finite() && at >= since + interval
     }
 
-    /// The frequency from now on, if it changes. Two windows in a row must agree: the first samples of a program, for which
+    /// Whether the frequency changes. Two windows in a row must agree: the first samples of a program, for which
     /// its files are read, are not like later ones.
-    pub fn next(&mut self, now: SamplingCost, events: usize) -> Option<u64> {
-        let last = self.last.replace(now)?;
+    pub fn next(&mut self, now: SamplingCost, events: usize) -> bool {
+        let Some(last) = self.last.replace(now) else { return false };
         let (samples, elapsed) = ((now.samples - last.samples) as f64, (now.at - last.at).as_f64());
         let ran = samples * 1e9 / (self.hertz as f64 * events.max(1) as f64);
         let spent = samples * self.cost.unwrap_or_default().as_f64() + now.drained_since(&last);
@@ -92,10 +92,7 @@ impl SamplingRate {
             let share = share * self.planned as f64 / self.hertz as f64;
             (self.lowest, self.why) = (next, Some(Why { since: Some(now.at), share }));
         }
-        (next != self.hertz).then(|| {
-            self.hertz = next;
-            next
-        })
+        next != std::mem::replace(&mut self.hertz, next)
     }
 
     /// A note if the frequency is lower than planned from the beginning.

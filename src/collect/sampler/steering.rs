@@ -18,7 +18,7 @@ impl Sampler {
         }
         let (samples, records) = (self.assembler.samples, self.assembler.records.number_read(RingKind::Samples));
         let cost = SamplingCost { at, samples, drained: thread_cpu(), records };
-        if self.sampling.next(cost, self.sampled.len()).is_some() {
+        if self.sampling.next(cost, self.sampled.len()) {
             self.set_frequency();
         }
     }

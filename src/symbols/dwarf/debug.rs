@@ -17,7 +17,7 @@ self_cell::self_cell!(
 pub(in crate::symbols) struct Debug(Cell);
 
 impl Debug {
-    /// Finds the compilation units; `None` if there is no usable debug information. Parts of it may be in a
+    /// Finds the compilation units; `None` if there is no usable debug information. It may refer to a
     /// supplementary file.
     pub(in crate::symbols) fn parse(bytes: &Bytes, supplement: Option<&Bytes>, files: &dyn Files) -> Option<Debug> {
         let sections = Sections::read(bytes, files).filter(Sections::has_units)?;
