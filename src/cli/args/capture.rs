@@ -61,7 +61,7 @@ pub struct CaptureArgs {
     #[command(flatten)]
     pub hardware: HardwareArgs,
     /// Spend at most PERCENT of the target's CPU time, or of one CPU if it uses less: sample less often, and count no
-    /// hardware events, where these cost more; 100 is no limit [default: 2; 100 for samples with -F or -c, for hardware
+    /// hardware events, where these cost more; 100 lifts the limit [default: 2; 100 for samples with -F or -c, for hardware
     /// events with -M NAME or if -e names one]
     #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
     pub max_overhead: Option<f64>,
