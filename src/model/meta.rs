@@ -15,6 +15,11 @@ pub struct Note {
     pub fix: Option<String>,
 }
 
+impl Note {
+    /// Topic of the note that samples were taken at a lower frequency than planned.
+    pub const SAMPLING_SLOWED: &str = "sampling-slowed";
+}
+
 /// How much of the time an event was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {

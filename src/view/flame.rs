@@ -110,7 +110,7 @@ fn subtitle(profile: &Profile, counts: &StackCounts, event: &str) -> String {
     let what = match selection.axis {
         Axis::OffCpu => format!("{} spans off the CPU", summary.waits.unwrap_or(0)),
         Axis::Event(_) => {
-            format!("{} samples of {event} at {}", summary.count, super::labels::rate_of(profile.meta.plan.rate))
+            format!("{} samples of {event} at {}", summary.count, super::labels::rate_of(&profile.meta))
         }
     };
     let incomplete = match summary.stack_share(summary.truncated + summary.broken) {

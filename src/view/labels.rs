@@ -1,7 +1,7 @@
 //! Names of what was sampled: events, rates, ways to take stacks.
 
 use crate::analysis::Axis;
-use crate::model::{CallGraph, Meta, Rate};
+use crate::model::{CallGraph, Meta, Note, Rate};
 
 /// The axis's name and the unit of its weights: (`cycles`, `cycles`), (`off-cpu`, `ns`).
 pub(super) fn axis_of(meta: &Meta, axis: Axis) -> (String, &'static str) {
@@ -14,8 +14,11 @@ pub(super) fn axis_of(meta: &Meta, axis: Axis) -> (String, &'static str) {
     }
 }
 
-pub(super) fn rate_of(rate: Rate) -> String {
-    match rate {
+pub(super) fn rate_of(meta: &Meta) -> String {
+    match meta.plan.rate {
+        Rate::Frequency(hertz) if meta.notes.iter().any(|note| note.topic == Note::SAMPLING_SLOWED) => {
+            format!("up to {hertz} Hz")
+        }
         Rate::Frequency(hertz) => format!("{hertz} Hz"),
         Rate::Period(period) => format!("every {period}"),
     }
@@ -28,5 +31,25 @@ pub(super) fn call_graph_of(call_graph: CallGraph) -> &'static str {
         CallGraph::Dwarf { .. } => "dwarf",
         CallGraph::Lbr => "lbr",
         CallGraph::None => "none",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn a_frequency_that_was_lowered_is_the_highest_that_samples_had() {
+        let note = |topic: &str| Note { topic: topic.to_string(), text: String::new(), fix: None };
+        for (rate, topic, expected) in [
+            (Rate::Frequency(997), "late-samples", "997 Hz"),
+            (Rate::Frequency(997), Note::SAMPLING_SLOWED, "up to 997 Hz"),
+            (Rate::Period(1_000), Note::SAMPLING_SLOWED, "every 1000"),
+        ] {
+            let mut meta = Synthetic::new().meta;
+            (meta.plan.rate, meta.notes) = (rate, vec![note(topic)]);
+            assert_eq!(rate_of(&meta), expected, "{topic}");
+        }
     }
 }

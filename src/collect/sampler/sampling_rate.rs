@@ -112,7 +112,7 @@ impl SamplingRate {
             .cost
             .map_or(String::new(), |cost| format!(" A sample takes {:.1} us from the target.", cost.as_f64() / 1e3));
         Note {
-            topic: "sampling-slowed".to_string(),
+            topic: Note::SAMPLING_SLOWED.to_string(),
             text: format!(
                 "Sampling at {planned} Hz would cost the target and ironlaw {:.1}% of the target's CPU time, where {}% are \
                  allowed (--max-overhead): {lowest} Hz{since}.{cost}",

@@ -95,7 +95,7 @@ impl Report {
             duration_s: profile.duration().seconds(),
             operation_source: meta.plan.ops.as_ref().map(OpsSpec::label),
             call_graph: call_graph_of(meta.plan.call_graph),
-            rate: rate_of(meta.plan.rate),
+            rate: rate_of(meta),
             selection: selection_view(profile, selection, window),
             events: events(meta, &summary),
             samples: samples(&summary, &functions),

@@ -260,7 +260,7 @@ impl<'a> Sampled<'a> {
         let mut remarks = vec![
             format!("ironlaw {} profiled {}", meta.tool, meta.plan.target.label()),
             format!("{} ({}), Linux {} on {}", host.hostname, host.cpu_model, host.kernel, host.arch),
-            format!("{event} in {unit}, {}", rate_of(meta.plan.rate)),
+            format!("{event} in {unit}, {}", rate_of(meta)),
         ];
         let lost: u64 = self.profile.lost.iter().fold(0, |sum, lost| sum.saturating_add(lost.count));
         if lost > 0 {

@@ -137,7 +137,7 @@ impl ScreenHeader {
             unit,
             events: meta.events.iter().map(|event| event.name.clone()).collect(),
             has_off_cpu: meta.plan.off_cpu || !profile.off_cpu.is_empty(),
-            rate: rate_of(meta.plan.rate),
+            rate: rate_of(meta),
             samples: summary.count,
             whole: summary.stack_share(summary.whole),
             coverage: summary.coverage,
