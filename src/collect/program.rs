@@ -6,7 +6,7 @@ use crate::model::Alias;
 use crate::sys::files;
 use crate::sys::procfs::ProcFs;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ pub fn found(word: &str, search: &OsStr) -> Option<PathBuf> {
 }
 
 fn id(path: &Path) -> Option<String> {
-    let bytes = files::map(&File::open(path).ok()?).ok()?;
+    let bytes = files::map(&files::open_foreign(path).ok()?.0).ok()?;
     build_id((*bytes).as_ref())
 }
 

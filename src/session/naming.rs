@@ -198,7 +198,7 @@ impl HostFiles {
 
 impl Files for HostFiles {
     fn map(&self, path: &Path) -> Option<Bytes> {
-        let (file, _) = sys::files::open_regular(path).ok()?;
+        let (file, _) = sys::files::open_foreign(path).ok()?;
         sys::files::map(&file).ok()
     }
 
@@ -237,8 +237,8 @@ impl Files for HostFiles {
     }
 
     fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {
-        let (file, length) = sys::files::open_plain(path).ok()?;
+        let (file, stamp) = sys::files::open_plain(path).ok()?;
         let bytes = sys::files::read_from(&file, from, MAP_CHUNK).ok()?;
-        Some(FileTail { length, bytes })
+        Some(FileTail { length: stamp.size, bytes })
     }
 }

@@ -8,6 +8,9 @@ use crate::model::{BuildId, Bytes};
 use object::Object;
 use std::path::{Path, PathBuf};
 
+/// A debug file named by its checksum is read whole to check it. Larger ones are found by build-id.
+const LARGEST_CHECKED: usize = 1 << 30;
+
 /// The separate debug file of an image; `None` if there is none, or if the image contains its own debug information.
 pub(super) fn debug_file(
     image: &Image,
@@ -66,7 +69,7 @@ impl Place<'_> {
             .into_iter()
             .chain(global)
             .filter_map(|path| self.files.map(&path))
-            .find(|found| crc32fast::hash((**found).as_ref()) == checksum)
+            .find(|found| checksum_of(found) == Some(checksum))
     }
 
     /// The supplementary file that dwz created, found by build-id (its recorded path seldom helps).
@@ -79,6 +82,11 @@ impl Place<'_> {
         let named = named.filter_map(|path| self.files.map(&path)).find(|bytes| same_build(bytes, &id));
         self.by_build_id(Some(&id)).or(named)
     }
+}
+
+fn checksum_of(bytes: &Bytes) -> Option<u32> {
+    let bytes = (**bytes).as_ref();
+    (bytes.len() <= LARGEST_CHECKED).then(|| crc32fast::hash(bytes))
 }
 
 fn same_build(bytes: &Bytes, id: &BuildId) -> bool {

@@ -1,55 +1,14 @@
 //! Maps files of other processes as shared bytes, so that symbols outlive exec, exit and deletion.
-//! Opening never blocks: anything but a regular file is refused first.
 
+pub use super::foreign_files::{is_believed, open_foreign, open_plain, open_regular};
 use crate::abi::mappings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Bytes;
-use rustix::fs::{major, minor};
 use rustix::mm::{MapFlags, ProtFlags};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// Identity of a file, independent of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Identity {
-    /// Major number of its device.
-    pub major: u32,
-    /// Minor number of its device.
-    pub minor: u32,
-    /// Inode number.
-    pub inode: u64,
-}
-
-/// Opens a regular file for reading. A FIFO, device or directory is refused without blocking.
-///
-/// # Errors
-/// As `open(2)`; `InvalidInput` for anything but a regular file.
-pub fn open_regular(path: &Path) -> io::Result<(File, Identity)> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-    let meta = file.metadata()?;
-    if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    Ok((file, Identity { major: major(meta.dev()), minor: minor(meta.dev()), inode: meta.ino() }))
-}
-
-/// Opens a regular file in a directory anyone can write to, and returns its length. Links are refused as well: a link
-/// could make a privileged reader read a file that its creator cannot.
-///
-/// # Errors
-/// As for [`open_regular`]; `FilesystemLoop` for a link.
-pub fn open_plain(path: &Path) -> io::Result<(File, u64)> {
-    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let meta = file.metadata()?;
-    if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    Ok((file, meta.len()))
-}
 
 /// Reads up to `most` bytes from offset `from`; returns none where the file is shorter.
 ///
@@ -189,12 +148,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("code");
         std::fs::write(&path, b"\x7fELF").unwrap();
-        let (file, identity) = open_regular(&path).unwrap();
+        let (file, stamp) = open_regular(&path).unwrap();
         let bytes = map(&file).unwrap();
         drop(file);
         std::fs::remove_file(&path).unwrap();
         assert_eq!((*bytes).as_ref(), b"\x7fELF");
-        assert_ne!(identity.inode, 0);
+        assert_ne!(stamp.identity.inode, 0);
     }
 
     #[test]
@@ -219,17 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn what_could_block_or_hold_nothing_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let fifo = dir.path().join("fifo");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RUSR).unwrap();
-        assert_eq!(open_regular(&fifo).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-        assert_eq!(open_plain(&fifo).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-        let link = dir.path().join("link");
-        std::os::unix::fs::symlink("/proc/self/status", &link).unwrap();
-        assert!(open_plain(&link).is_err(), "a link");
-        let empty = dir.path().join("empty");
-        let file = File::create(&empty).unwrap();
+    fn an_empty_file_cannot_be_mapped() {
+        let file = tempfile::tempfile().unwrap();
         assert_eq!(map(&file).err().map(|error| error.kind()), Some(ErrorKind::Corrupt));
     }
 
@@ -238,9 +188,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("map");
         std::fs::write(&path, b"one two").unwrap();
-        let (file, length) = open_plain(&path).unwrap();
+        let (file, stamp) = open_plain(&path).unwrap();
         let read = |from, most| read_from(&file, from, most).unwrap();
-        assert_eq!((length, read(4, 9), read(0, 3), read(99, 9)), (7, b"two".to_vec(), b"one".to_vec(), vec![]));
+        assert_eq!((stamp.size, read(4, 9), read(0, 3), read(99, 9)), (7, b"two".to_vec(), b"one".to_vec(), vec![]));
     }
 
     #[test]

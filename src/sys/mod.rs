@@ -10,6 +10,7 @@ pub(crate) mod cgroupfs;
 pub mod clock;
 pub(crate) mod event_sources;
 pub(crate) mod files;
+mod foreign_files;
 pub(crate) mod heap;
 pub(crate) mod http_server;
 pub(crate) mod limits;

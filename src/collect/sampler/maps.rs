@@ -2,7 +2,7 @@
 
 use crate::abi;
 use crate::abi::perf::MmapRecord;
-use crate::sys::files::Identity;
+use crate::model::Identity;
 use std::borrow::Cow;
 
 /// An executable mapping of a process.

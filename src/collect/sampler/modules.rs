@@ -4,8 +4,8 @@
 use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
 use super::proc_source::ProcSource;
-use crate::model::{BuildId, Bytes, Definition, Event, ModuleDef, ModuleId, ModuleKind};
-use crate::sys::files::{self, Identity};
+use crate::model::{BuildId, Bytes, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind};
+use crate::sys::files;
 use crate::unwind::UnwindTables;
 use object::Object;
 use rustc_hash::FxHashMap;

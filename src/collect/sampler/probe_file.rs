@@ -2,8 +2,8 @@
 
 use crate::abi;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::Bytes;
-use crate::sys::files::{self, Identity};
+use crate::model::{Bytes, FileStamp};
+use crate::sys::files;
 use crate::sys::procfs::ProcFs;
 use rustc_hash::FxHashSet;
 use std::ffi::OsStr;
@@ -88,7 +88,7 @@ fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<ProbeFile>> {
 }
 
 /// Opens the mapped file itself or, without privilege, the file of that name in the process's file system view.
-fn open_mapped(proc: &ProcFs, pid: u32, mapping: &abi::Mapping<'_>, path: &Path) -> io::Result<(File, Identity)> {
+fn open_mapped(proc: &ProcFs, pid: u32, mapping: &abi::Mapping<'_>, path: &Path) -> io::Result<(File, FileStamp)> {
     let process = proc.root().join(pid.to_string());
     let very = process.join(format!("map_files/{:x}-{:x}", mapping.start, mapping.end));
     files::open_regular(&very).or_else(|error| match mapping.is_deleted() {
@@ -123,7 +123,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
 pub fn debug_file(build_id: Option<&str>, root: &Path) -> Option<Bytes> {
     let (folder, rest) = build_id?.split_at_checked(2)?;
     let path = root.join("usr/lib/debug/.build-id").join(folder).join(format!("{rest}.debug"));
-    files::map(&files::open_regular(&path).ok()?.0).ok()
+    files::map(&files::open_foreign(&path).ok()?.0).ok()
 }
 
 #[cfg(test)]

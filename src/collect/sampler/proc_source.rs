@@ -2,7 +2,7 @@
 //! the tests answers from tables.
 
 use super::maps::Mapping;
-use crate::model::Bytes;
+use crate::model::{Bytes, FileStamp, Identity};
 use crate::sys::files;
 use std::path::{Path, PathBuf};
 
@@ -64,25 +64,33 @@ impl ProcSource for LiveProc {
         }
     }
 
-    /// Tries the name in the process's own root, then in ours in case the process is gone, and finally `map_files`,
-    /// which reaches deleted files but needs privilege. A different inode number means a different file.
+    /// Tries the very file, which needs privilege, then its name in the process's own root, then in ours in case the
+    /// process is gone.
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile> {
         let theirs = self.process(pid).join("root");
+        let range = format!("{:x}-{:x}", mapping.start, mapping.end);
+        if let Some(bytes) = open_if(&self.process(pid).join("map_files").join(range), |_| true) {
+            return Some(OpenedFile { bytes, root: theirs });
+        }
         for root in [theirs.clone(), PathBuf::from("/")] {
             let named = root.join(path.trim_start_matches('/'));
-            if let Some(bytes) = open_if(&named, |identity| identity.inode == mapping.identity.inode) {
+            if let Some(bytes) = open_if(&named, |stamp| is_mapped(stamp, mapping.identity)) {
                 return Some(OpenedFile { bytes, root });
             }
         }
-        let range = format!("{:x}-{:x}", mapping.start, mapping.end);
-        let bytes = open_if(&self.process(pid).join("map_files").join(range), |_| true)?;
-        Some(OpenedFile { bytes, root: theirs })
+        None
     }
 }
 
-fn open_if(path: &Path, right: impl FnOnce(files::Identity) -> bool) -> Option<Bytes> {
-    let (file, identity) = files::open_regular(path).ok()?;
-    if right(identity) { files::map(&file).ok() } else { None }
+fn open_if(path: &Path, right: impl FnOnce(&FileStamp) -> bool) -> Option<Bytes> {
+    let (file, stamp) = files::open_foreign(path).ok()?;
+    if right(&stamp) { files::map(&file).ok() } else { None }
+}
+
+/// Whether a file of the mapping's name is the mapped one. Layered file systems give it another device in the list of
+/// mappings. Then only root and we are believed: another user can lay a file with the same inode number at that name.
+fn is_mapped(found: &FileStamp, mapped: Identity) -> bool {
+    found.identity == mapped || (found.identity.inode == mapped.inode && files::is_believed(found.owner))
 }
 
 #[cfg(test)]
@@ -143,5 +151,20 @@ mod tests {
         other.identity.inode += 1;
         (other.start, other.end) = (1, 2);
         assert!(proc.open(pid, &path, &other).is_none(), "another inode is another file");
+    }
+
+    #[test]
+    fn a_file_laid_at_the_name_of_a_mapped_one_is_not_believed() {
+        const MAPPED: Identity = Identity { major: 8, minor: 1, inode: 555 };
+        let rows = [
+            (MAPPED, 1000, true),
+            (Identity { minor: 2, ..MAPPED }, 0, true),
+            (Identity { minor: 2, ..MAPPED }, u32::MAX, false),
+            (Identity { inode: 5, ..MAPPED }, 0, false),
+        ];
+        for (identity, owner, expected) in rows {
+            let found = FileStamp { identity, size: 9, modified: (1, 2), changed: (3, 4), owner };
+            assert_eq!(is_mapped(&found, MAPPED), expected, "{found:?}");
+        }
     }
 }

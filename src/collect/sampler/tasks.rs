@@ -195,7 +195,7 @@ fn task_event(at: Nanos, pid: u32, tid: u32, change: TaskChange) -> Event {
 mod tests {
     use super::*;
     use crate::collect::sampler::proc_source::fake::Tables;
-    use crate::sys::files::Identity;
+    use crate::model::Identity;
 
     struct Fixture {
         tasks: Tasks,

@@ -63,13 +63,13 @@ impl LocalFiles {
     }
 
     fn open(&self, path: &Path) -> Option<(Bytes, u64)> {
-        let (file, identity) = files::open_regular(path).ok()?;
+        let (file, stamp) = files::open_foreign(path).ok()?;
         let file = MappedFile::open(&file).ok()?;
         let bytes = file.bytes();
         if let Ok(mut mapped) = self.mapped.lock() {
             mapped.push(file);
         }
-        Some((bytes, identity.inode))
+        Some((bytes, stamp.identity.inode))
     }
 
     /// Gives back the pages of the files read so far: of a symbol table, few are needed again.
