@@ -105,6 +105,10 @@ size:
     cargo build --release --locked
     size -A target/release/ironlaw | awk 'NR <= 2 || $2 > 100000'
 
+# Licences, sources, doubled versions and known advisories of all dependencies, with cargo-deny (see .ci/deny.toml).
+deny:
+    .ci/deny
+
 # The direct dependencies; no HTTP stack may be below them.
 deps:
     cargo tree --locked --edges normal --depth 1

@@ -3,10 +3,13 @@
 use super::request::{MAX_HEAD, ParsedRequest, parse_request};
 use crate::sys::clock::monotonic_ns;
 use std::io::{ErrorKind as Io, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{IpAddr, Shutdown, TcpStream};
 
 /// Maximum lifetime of a connection, nanoseconds.
 const TIMEOUT: u64 = 2_000_000_000;
+
+/// The same while others wait for its place.
+const TIMEOUT_IF_CROWDED: u64 = 250_000_000;
 
 /// A client may keep sending after the response. This much is read, so that closing does not discard the response.
 const MOST_IGNORED: usize = 64 << 10;
@@ -35,7 +38,8 @@ pub(super) enum Step {
 
 pub(super) struct Connection {
     pub(super) stream: TcpStream,
-    pub(super) deadline: u64,
+    accepted: u64,
+    local: Option<IpAddr>,
     pub(super) step: Step,
     /// The request so far, then the response.
     bytes: Vec<u8>,
@@ -45,8 +49,13 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(stream: TcpStream) -> Connection {
-        let deadline = monotonic_ns().saturating_add(TIMEOUT);
-        Connection { stream, deadline, step: Step::Reading, bytes: Vec::new(), passed: 0 }
+        let local = stream.local_addr().ok().map(|address| address.ip().to_canonical());
+        Connection { stream, accepted: monotonic_ns(), local, step: Step::Reading, bytes: Vec::new(), passed: 0 }
+    }
+
+    /// When it is closed if it is not done by then, on the monotonic clock.
+    pub(super) fn deadline(&self, crowded: bool) -> u64 {
+        self.accepted.saturating_add(if crowded { TIMEOUT_IF_CROWDED } else { TIMEOUT })
     }
 
     /// Does everything that is possible without waiting.
@@ -70,7 +79,7 @@ impl Connection {
                 Ok(length) => self.bytes.extend_from_slice(&buffer[..length]),
                 Err(error) => return self.failed(&error),
             }
-            let answer = match parse_request(&self.bytes) {
+            let answer = match parse_request(&self.bytes, self.local) {
                 ParsedRequest::More if self.bytes.len() > MAX_HEAD => refusal(431, "Request Header Fields Too Large"),
                 ParsedRequest::More => continue,
                 ParsedRequest::Refused(status, reason) => refusal(status, reason),
@@ -117,7 +126,8 @@ impl Connection {
 }
 
 fn refusal(status: u16, reason: &str) -> Vec<u8> {
-    response(status, reason, "text/plain; charset=utf-8", format!("{status} {reason}\n").as_bytes())
+    let hint = if status == 421 { ": ask for localhost, or by the address that is listened at" } else { "" };
+    response(status, reason, "text/plain; charset=utf-8", format!("{status} {reason}{hint}\n").as_bytes())
 }
 
 fn response(status: u16, reason: &str, content_type: &str, body: &[u8]) -> Vec<u8> {

@@ -7,12 +7,15 @@ use crate::sys::signals::StopToken;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::ErrorKind as Io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Connections served at once; others wait in the kernel's queue.
-pub(super) const MOST: usize = 16;
+/// Connections served at once; others wait in the kernel's queue. While all places are taken, silence is cut short.
+pub(super) const MOST: usize = 256;
+
+/// Connections that the kernel keeps until they are accepted. Beyond them a client tries again only after a second.
+const QUEUE: i32 = 4096;
 
 /// Pause before the next `accept` where the kernel refuses one.
 const BREATH: Duration = Duration::from_millis(100);
@@ -60,7 +63,10 @@ fn listen(addresses: &[SocketAddr]) -> Result<TcpListener> {
     let mut taken = None;
     for address in addresses {
         match TcpListener::bind(address) {
-            Ok(listener) => return Ok(listener),
+            Ok(listener) => {
+                lengthen_queue(&listener);
+                return Ok(listener);
+            }
             Err(error) if error.kind() == Io::AddrInUse => _ = taken.get_or_insert(*address),
             Err(error) => return Err(Error::from(error).context(format!("cannot listen at {address}"))),
         }
@@ -68,6 +74,12 @@ fn listen(addresses: &[SocketAddr]) -> Result<TcpListener> {
     let what =
         taken.map_or_else(|| "no address to listen at".to_string(), |first| format!("port {} is taken", first.port()));
     Err(Error::new(ErrorKind::Exhausted, what).hint("Give another one, e.g. --listen 127.0.0.1:9500, or --listen off."))
+}
+
+/// The standard library's own queue holds 128. Where the kernel refuses more, that one serves too.
+fn lengthen_queue(listener: &TcpListener) {
+    // SAFETY: `listen` takes no pointers, and the descriptor is open while `listener` is borrowed.
+    unsafe { libc::listen(listener.as_raw_fd(), QUEUE) };
 }
 
 struct ServerLoop {
@@ -79,7 +91,9 @@ struct ServerLoop {
 impl ServerLoop {
     fn run(&mut self, stop: &StopToken) {
         while !stop.is_stopped() {
-            let patience = self.open.iter().map(|it| it.deadline.saturating_sub(monotonic_ns())).min();
+            let now = monotonic_ns();
+            let crowded = self.open.len() >= MOST;
+            let patience = self.open.iter().map(|it| it.deadline(crowded).saturating_sub(now)).min();
             if !self.wait(stop, patience) {
                 return;
             }
@@ -87,8 +101,8 @@ impl ServerLoop {
             for connection in &mut self.open {
                 connection.go_on(&mut self.pages);
             }
-            let now = monotonic_ns();
-            self.open.retain(|connection| connection.step != Step::Done && now < connection.deadline);
+            let (now, crowded) = (monotonic_ns(), self.open.len() >= MOST);
+            self.open.retain(|connection| connection.step != Step::Done && now < connection.deadline(crowded));
         }
     }
 

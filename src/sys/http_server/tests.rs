@@ -6,6 +6,7 @@ use crate::error::ErrorKind;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 fn serve() -> HttpServer {
     let pages = |path: &str| {
@@ -27,7 +28,7 @@ fn ask(address: SocketAddr, request: &[u8]) -> String {
     answer
 }
 
-const GOOD: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+const GOOD: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[test]
 fn a_page_is_given_with_its_length_and_the_connection_closed() {
@@ -62,6 +63,33 @@ fn silent_clients_hold_up_nobody_for_longer_than_their_time() {
     let silent: Vec<_> = (0..2 * MOST).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
     assert!(ask(server.address(), GOOD).contains(" 200 "), "answered after the silent ones were given up");
     drop(silent);
+}
+
+/// Every other one of them sent a piece of a request, or a whole one whose answer it does not read.
+#[test]
+fn five_hundred_half_open_connections_delay_a_scrape_by_less_than_a_second() {
+    let server = serve();
+    crate::sys::limits::raise_open_files();
+    for begun in [b"GET /metr".as_slice(), GOOD] {
+        let mut half_open: Vec<_> = (0..500).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
+        for stream in half_open.iter_mut().step_by(2) {
+            // Those that waited for a place may have lost it already.
+            let _ = stream.write_all(begun);
+        }
+        for scrape in 0..4 {
+            let asked = Instant::now();
+            assert!(ask(server.address(), GOOD).contains(" 200 "), "scrape {scrape}");
+            assert!(asked.elapsed() < Duration::from_secs(1), "scrape {scrape} took {:?}", asked.elapsed());
+        }
+    }
+}
+
+#[test]
+fn a_request_for_a_name_of_another_machine_is_refused_with_what_to_ask_for() {
+    let (server, asked) = counting_server();
+    let answer = ask(server.address(), b"GET /empty HTTP/1.1\r\nHost: evil.example:9469\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("ask for localhost"), "{answer}");
+    assert!(asked.lock().unwrap().is_empty());
 }
 
 #[test]
@@ -137,9 +165,9 @@ fn clients_that_leave_in_the_middle_cost_the_next_one_nothing() {
 #[test]
 fn what_follows_a_request_is_ignored_and_cannot_spoil_the_answer() {
     let (server, asked) = counting_server();
-    let twice = [b"GET /empty?a=1 HTTP/1.1\r\nHost: x\r\n\r\n".as_slice(), GOOD].concat();
-    let body =
-        [b"GET /empty HTTP/1.1\r\nHost: x\r\nContent-Length: 40000\r\n\r\n".as_slice(), &[b'x'; 40_000]].concat();
+    let twice = [b"GET /empty?a=1 HTTP/1.1\r\nHost: localhost\r\n\r\n".as_slice(), GOOD].concat();
+    let body = [b"GET /empty HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000\r\n\r\n".as_slice(), &[b'x'; 40_000]]
+        .concat();
     for request in [&twice, &body] {
         let answer = ask(server.address(), request);
         assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
