@@ -9,11 +9,9 @@ use crate::error::{Context, Result};
 use crate::ops;
 use crate::session::{self, LiveCapture};
 use crate::store;
-use crate::sys::caps::Privileges;
-use crate::sys::procfs::ProcFs;
+use crate::sys::private_dir;
 use crate::sys::workload;
 use std::io::IsTerminal;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Long enough for any exploration. The program ends with the session.
@@ -98,22 +96,10 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     outcome.write_failure.map_or(Ok(()), Err)
 }
 
-/// A per-user directory among the temporary files. In a shared directory, users could not replace each other's files.
+/// This user's own directory: in one that all share, users could not replace each other's files.
 fn folder(temporary: &Path) -> Result<PathBuf> {
-    let uid = Privileges::open(&ProcFs::new("/proc"))?.uid;
-    let path = temporary.join(format!("ironlaw-{uid}"));
-    let own = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir() && about.uid() == uid);
-    // Another user may have created a directory of this name.
-    let path = if own(&path) || !path.exists() {
-        path
-    } else {
-        temporary.join(format!("ironlaw-{uid}-{}", std::process::id()))
-    };
-    if !own(&path) {
-        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-        made.context(|| format!("cannot create {}", path.display()))?;
-    }
-    Ok(path)
+    private_dir::among_temporary(temporary)
+        .context(|| format!("cannot create a directory for the demo in {}", temporary.display()))
 }
 
 /// This executable, run as the workload.
@@ -154,17 +140,6 @@ fn list() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_directory_is_this_users_own_and_used_again() {
-        let Ok(temporary) = tempfile::tempdir() else { panic!("no temporary directory") };
-        let made = folder(temporary.path()).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(made.metadata().ok().map(|about| about.mode() & 0o777), Some(0o700));
-        assert_eq!(folder(temporary.path()).ok(), Some(made.clone()));
-        // A name taken by someone else, here by a link to another place, is not used.
-        let moved = std::fs::remove_dir(&made).and_then(|()| std::os::unix::fs::symlink("/tmp", &made));
-        assert!(moved.is_ok() && folder(temporary.path()).is_ok_and(|other| other != made));
-    }
 
     #[test]
     fn every_line_of_the_list_is_a_name_and_what_it_plants() {

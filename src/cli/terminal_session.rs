@@ -5,6 +5,7 @@ use super::config;
 use super::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::session::{Limit, SignalThread};
+use crate::sys::private_dir;
 use crate::sys::terminal as streams;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
@@ -14,6 +15,7 @@ use crate::tui::settings::Settings;
 use crate::tui::term::Term;
 use std::fs::File;
 use std::io::IsTerminal;
+use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
@@ -104,9 +106,14 @@ struct Output {
 }
 
 impl Output {
+    /// In this user's own directory, where nobody else can take the name.
     fn create() -> Result<Output> {
-        let path = std::env::temp_dir().join(format!("ironlaw-{}.out", std::process::id()));
-        let file = File::options().append(true).create_new(true).open(&path);
+        let folder = private_dir::among_temporary(&std::env::temp_dir());
+        let folder = folder.context(|| "cannot create a directory for the output of others")?;
+        let path = folder.join(format!("{}.out", std::process::id()));
+        // One of an earlier process with this id.
+        let _ = std::fs::remove_file(&path);
+        let file = File::options().append(true).create_new(true).mode(0o600).open(&path);
         Ok(Output { file: file.context(|| format!("cannot create {}", path.display()))?, path })
     }
 

@@ -1,13 +1,12 @@
 //! Confines all threads of a running target to fewer CPUs and restores exactly the previous affinities: on request, on
 //! drop, and from the journal after a kill. Threads born while confined inherit the confinement from their creator.
 
-use super::journal::{Journal, JournalEntries, ThreadAffinity};
+use super::journal::{Journal, JournalEntries, Journals, ThreadAffinity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::{affinity, cgroupfs};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Maximum number of scans for new threads. Gives up on a program that starts threads faster than they can be read.
 const MOST_ROUNDS: usize = 100;
@@ -28,16 +27,16 @@ impl CpuConfinement {
     /// Records the current affinities in memory and in the journal. Changes nothing yet.
     ///
     /// # Errors
-    /// `NotFound` if nothing of the target runs, `NotPermitted` for another user's process, or any journal file error.
-    pub fn begin(proc: ProcFs, target: Target, journals: &Path, allowed: &[u32]) -> Result<CpuConfinement> {
+    /// `NotFound` if nothing of the target runs, `NotPermitted` for another user's process, `Usage` if another sweep
+    /// changes it, or any journal file error.
+    pub fn begin(proc: ProcFs, target: Target, journals: &Journals, allowed: &[u32]) -> Result<CpuConfinement> {
         let sweeper = std::process::id();
         let started = started(&proc, sweeper).unwrap_or(0);
-        let journal = Journal::create(journals, sweeper)?;
         let mut confinement = CpuConfinement {
             proc,
             target,
             found: BTreeMap::new(),
-            journal,
+            journal: journals.journal(sweeper),
             sweeper: (sweeper, started),
             confined_before: 0,
         };
@@ -47,10 +46,30 @@ impl CpuConfinement {
                 Error::new(ErrorKind::NotFound, format!("no thread of {} is running", confinement.target.label()));
             return Err(gone);
         }
+        if let Err(error) = confinement.check_alone(journals) {
+            // Nothing was changed, so nothing is to be restored.
+            confinement.found.clear();
+            return Err(error);
+        }
         let is_confined = |found: &&ThreadAffinity| allowed.iter().any(|cpu| !found.cpus.contains(cpu));
         confinement.confined_before = confinement.found.values().filter(is_confined).count();
         confinement.write()?;
         Ok(confinement)
+    }
+
+    /// What another sweep has confined must not be taken for its usual affinity.
+    fn check_alone(&self, journals: &Journals) -> Result<()> {
+        let entries = journals.all()?.into_iter().filter_map(|(_, entries)| entries.ok());
+        let is_shared = |entries: &JournalEntries| {
+            let is_ours =
+                |other: &ThreadAffinity| self.found.get(&other.tid).is_some_and(|own| own.started == other.started);
+            entries.sweeper != self.sweeper.0 && entries.threads.iter().any(is_ours)
+        };
+        let Some(other) = entries.filter(is_shared).find(|entries| sweep_is_running(&self.proc, entries)) else {
+            return Ok(());
+        };
+        let text = format!("process {} sweeps {} already", other.sweeper, self.target.label());
+        Err(Error::new(ErrorKind::Usage, text).hint("Start this sweep when that one has ended."))
     }
 
     /// Number of threads that were already confined.
@@ -156,11 +175,40 @@ impl Drop for CpuConfinement {
     }
 }
 
+/// What became of the journal of another sweep.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Leftover {
+    /// The sweep still runs, as this process.
+    Running(u32),
+    /// The sweep was killed, and this many threads have their affinity back.
+    Restored(usize),
+}
+
+/// Restores what killed sweeps left confined, and removes their journals.
+///
+/// # Errors
+/// The directory of the journals cannot be read. An entry fails where its journal cannot be read or a thread restored.
+pub fn restore_killed(proc: &ProcFs, journals: &Journals) -> Result<Vec<(Journal, Result<Leftover>)>> {
+    let restore = |(journal, entries): (Journal, Result<JournalEntries>)| {
+        let done = entries.and_then(|entries| {
+            if sweep_is_running(proc, &entries) {
+                return Ok(Leftover::Running(entries.sweeper));
+            }
+            restore_affinity(proc, &entries).map(|()| Leftover::Restored(entries.threads.len()))
+        });
+        if matches!(done, Ok(Leftover::Restored(_))) {
+            journal.close();
+        }
+        (journal, done)
+    };
+    Ok(journals.all()?.into_iter().map(restore).collect())
+}
+
 /// Restores the affinity of threads. Skips threads that have ended.
 ///
 /// # Errors
 /// The first thread that could not be restored, after trying all others.
-pub fn restore_affinity(proc: &ProcFs, entries: &JournalEntries) -> Result<()> {
+fn restore_affinity(proc: &ProcFs, entries: &JournalEntries) -> Result<()> {
     let mut failure = None;
     for found in &entries.threads {
         if started(proc, found.tid) == Some(found.started)
@@ -173,8 +221,7 @@ pub fn restore_affinity(proc: &ProcFs, entries: &JournalEntries) -> Result<()> {
 }
 
 /// Whether the sweep that wrote the journal still runs. A killed but not yet reaped sweep does not count.
-#[must_use]
-pub fn sweep_is_running(proc: &ProcFs, entries: &JournalEntries) -> bool {
+fn sweep_is_running(proc: &ProcFs, entries: &JournalEntries) -> bool {
     let text = proc.read(format!("{}/stat", entries.sweeper)).unwrap_or_default();
     procfs::task_stat(&text).is_some_and(|stat| stat.start_ticks == entries.sweeper_started && !stat.zombie())
 }
@@ -192,6 +239,7 @@ fn started(proc: &ProcFs, tid: u32) -> Option<u64> {
 mod tests {
     use super::*;
     use std::process::{Child, Command};
+    use tempfile::TempDir;
 
     struct Busy(Child);
 
@@ -216,32 +264,40 @@ mod tests {
         }
     }
 
-    fn begin(busy: &Busy, dir: &Path) -> CpuConfinement {
-        CpuConfinement::begin(ProcFs::new("/proc"), busy.target(), dir, &affinity::get(0).unwrap()).unwrap()
+    fn begin(busy: &Busy, dir: &TempDir) -> CpuConfinement {
+        try_begin(busy, dir).unwrap()
+    }
+
+    fn try_begin(busy: &Busy, dir: &TempDir) -> Result<CpuConfinement> {
+        CpuConfinement::begin(ProcFs::new("/proc"), busy.target(), &journals(dir), &affinity::get(0).unwrap())
+    }
+
+    fn journals(dir: &TempDir) -> Journals {
+        Journals::open(&dir.path().join("j")).unwrap()
     }
 
     #[test]
     fn what_was_found_is_put_back_when_told_and_when_dropped() {
         let (dir, busy) = (tempfile::tempdir().unwrap(), Busy::start());
         let before = busy.cpus();
-        let mut confinement = begin(&busy, dir.path());
+        let mut confinement = begin(&busy, &dir);
         confinement.confine(&before[..1]).unwrap();
         assert_eq!(busy.cpus(), before[..1]);
         confinement.restore().unwrap();
         assert_eq!(busy.cpus(), before);
-        let mut again = begin(&busy, dir.path());
+        let mut again = begin(&busy, &dir);
         again.confine(&before[..1]).unwrap();
         drop(again);
         assert_eq!(busy.cpus(), before);
-        assert!(Journal::all(dir.path()).unwrap().is_empty());
+        assert!(journals(&dir).all().unwrap().is_empty());
     }
 
     #[test]
     fn the_journal_is_there_before_the_first_change_and_is_enough_to_put_things_back() {
         let (dir, busy) = (tempfile::tempdir().unwrap(), Busy::start());
         let before = busy.cpus();
-        let mut confinement = begin(&busy, dir.path());
-        let entries = Journal::all(dir.path()).unwrap().remove(0).1.unwrap();
+        let mut confinement = begin(&busy, &dir);
+        let entries = journals(&dir).all().unwrap().remove(0).1.unwrap();
         assert!(sweep_is_running(&ProcFs::new("/proc"), &entries));
         confinement.confine(&before[..1]).unwrap();
         std::mem::forget(confinement);
@@ -250,10 +306,32 @@ mod tests {
     }
 
     #[test]
+    fn what_a_killed_sweep_left_is_restored_before_the_next_one_looks() {
+        let (dir, busy, proc) = (tempfile::tempdir().unwrap(), Busy::start(), ProcFs::new("/proc"));
+        let before = busy.cpus();
+        let mut killed = begin(&busy, &dir);
+        killed.confine(&before[..1]).unwrap();
+        std::mem::forget(killed);
+        let (own, entries) = journals(&dir).all().unwrap().remove(0);
+        own.close();
+        let running = JournalEntries { sweeper: busy.0.id(), ..entries.unwrap() };
+        let journal = journals(&dir).journal(running.sweeper);
+        let started = started(&proc, busy.0.id()).unwrap();
+        journal.write(&JournalEntries { sweeper_started: started, ..running.clone() }).unwrap();
+        assert_eq!(try_begin(&busy, &dir).unwrap_err().kind(), ErrorKind::Usage, "that one runs");
+        let leftover = |dir| restore_killed(&proc, &journals(dir)).unwrap().remove(0).1.unwrap();
+        assert_eq!((leftover(&dir), busy.cpus()), (Leftover::Running(busy.0.id()), before[..1].to_vec()));
+        journal.write(&JournalEntries { sweeper_started: started + 1, ..running }).unwrap();
+        assert_eq!((leftover(&dir), busy.cpus()), (Leftover::Restored(1), before.clone()));
+        assert!(restore_killed(&proc, &journals(&dir)).unwrap().is_empty());
+        assert_eq!(begin(&busy, &dir).confined_before(), 0);
+    }
+
+    #[test]
     fn another_thread_of_the_same_number_is_left_alone() {
         let (dir, busy) = (tempfile::tempdir().unwrap(), Busy::start());
         let before = busy.cpus();
-        let mut confinement = begin(&busy, dir.path());
+        let mut confinement = begin(&busy, &dir);
         let mut entries = confinement.entries();
         entries.threads[0].started += 1;
         confinement.confine(&before[..1]).unwrap();
@@ -264,7 +342,7 @@ mod tests {
     #[test]
     fn a_target_that_is_gone_is_said_to_be() {
         let (dir, mut busy) = (tempfile::tempdir().unwrap(), Busy::start());
-        let mut confinement = begin(&busy, dir.path());
+        let mut confinement = begin(&busy, &dir);
         busy.0.kill().unwrap();
         busy.0.wait().unwrap();
         assert_eq!(confinement.confine(&[0]).unwrap_err().kind(), ErrorKind::NotFound);

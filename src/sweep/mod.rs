@@ -11,9 +11,9 @@ mod runner;
 #[path = "tests/support.rs"]
 mod testing;
 
-pub use cpu_confinement::{CpuConfinement, restore_affinity, sweep_is_running};
+pub use cpu_confinement::{CpuConfinement, Leftover, restore_killed};
 pub use folder::{EXTENSION, FORMAT, Folder};
-pub use journal::{Journal, folder as journal_folder};
+pub use journal::Journals;
 pub use load::{analyse, load};
 pub use placement::{CpuOrder, per_core};
 pub use run_plan::{check_command, run_order};

@@ -6,9 +6,11 @@ use crate::model::Bytes;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use rustix::io::Errno;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The open directory.
 #[derive(Debug)]
@@ -18,24 +20,31 @@ impl PrivateDir {
     /// Opens the directory; creates it, and what is above it, if it does not exist.
     ///
     /// # Errors
-    /// `PermissionDenied` if it is not ours alone; otherwise as `mkdir(2)` and `open(2)`.
+    /// `PermissionDenied` if it is not ours alone, or would lie in a directory of another user; otherwise as `mkdir(2)`
+    /// and `open(2)`.
     pub fn open(path: &Path) -> io::Result<PrivateDir> {
+        match PrivateDir::existing(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        let above = path.ancestors().skip(1).find_map(|above| above.metadata().ok());
+        if above.is_none_or(|above| !files::is_believed(above.uid())) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it would lie in another user's directory"));
+        }
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        match rustix::fs::mkdir(path, Mode::RWXU) {
+            Err(Errno::EXIST) | Ok(()) => PrivateDir::existing(path),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn existing(path: &Path) -> io::Result<PrivateDir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let open = || rustix::fs::open(path, flags, Mode::empty());
-        let dir = match open() {
-            Err(Errno::NOENT) => {
-                path.parent().map_or(Ok(()), fs::create_dir_all)?;
-                match rustix::fs::mkdir(path, Mode::RWXU) {
-                    Err(Errno::EXIST) | Ok(()) => open()?,
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            opened => opened?,
-        };
+        let dir = rustix::fs::open(path, flags, Mode::empty())?;
         if is_ours(&rustix::fs::fstat(&dir)?) {
             Ok(PrivateDir(dir))
         } else {
-            Err(io::ErrorKind::PermissionDenied.into())
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is another user's, or others may use it"))
         }
     }
 
@@ -55,6 +64,26 @@ impl PrivateDir {
         // The age only orders what is removed first.
         let _ = rustix::fs::futimens(&file, &now);
         files::map(&File::from(file)).map_err(io::Error::other)
+    }
+
+    /// The names of its files.
+    ///
+    /// # Errors
+    /// As `getdents(2)`.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            names.extend(entry?.file_name().to_str().ok().map(str::to_string));
+        }
+        Ok(names)
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// As `unlinkat(2)`.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
     /// Writes a file at once or not at all. Then removes the oldest files until all together take at most `most` bytes.
@@ -95,6 +124,29 @@ impl PrivateDir {
         }
         Ok(())
     }
+}
+
+/// This user's directory among the temporary files of all users: `ironlaw-1000` or, where another user took that name,
+/// one with a random ending. It is found again as long as it exists.
+///
+/// # Errors
+/// As `mkdir(2)` and `open(2)`.
+pub fn among_temporary(parent: &Path) -> io::Result<PathBuf> {
+    let plain = format!("ironlaw-{}", rustix::process::geteuid().as_raw());
+    let path = parent.join(&plain);
+    if PrivateDir::open(&path).is_ok() {
+        return Ok(path);
+    }
+    let start = format!("{plain}-");
+    let names = fs::read_dir(parent)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut ours: Vec<_> = names.filter(|name| name.starts_with(&start)).map(|name| parent.join(name)).collect();
+    ours.sort();
+    if let Some(found) = ours.into_iter().find(|path| PrivateDir::existing(path).is_ok()) {
+        return Ok(found);
+    }
+    let path = parent.join(format!("{start}{:016x}", RandomState::new().build_hasher().finish()));
+    rustix::fs::mkdir(&path, Mode::RWXU)?;
+    Ok(path)
 }
 
 /// Whether only we, or nobody, can write it and read it.
@@ -147,6 +199,48 @@ mod tests {
         assert!(PrivateDir::open(&temp.path().join("way")).is_err(), "a link to a directory");
         assert!(PrivateDir::open(&temp.path().join("elsewhere")).is_err(), "a file");
         assert!(PrivateDir::open(Path::new("/proc/none/dir")).is_err(), "cannot be created");
+    }
+
+    #[test]
+    fn a_name_that_another_user_took_locks_nobody_out() {
+        let temp = tempfile::tempdir().unwrap();
+        let plain = temp.path().join(format!("ironlaw-{}", rustix::process::geteuid().as_raw()));
+        assert_eq!(among_temporary(temp.path()).unwrap(), plain);
+        assert_eq!(among_temporary(temp.path()).unwrap(), plain, "it is used again");
+        assert_eq!(plain.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        let plants: [(&str, &dyn Fn()); 3] = [
+            ("a directory that others can write", &|| {
+                fs::create_dir(&plain).unwrap();
+                mode(&plain, 0o777);
+            }),
+            ("a link", &|| symlink("/tmp", &plain).unwrap()),
+            ("a file", &|| fs::write(&plain, "").unwrap()),
+        ];
+        fs::remove_dir(&plain).unwrap();
+        let mut first = None;
+        for (what, plant) in plants {
+            plant();
+            let found = among_temporary(temp.path()).unwrap();
+            assert_ne!(found, plain, "{what}");
+            assert_eq!(*first.get_or_insert(found.clone()), found, "{what}: it is used again");
+            let removed = fs::remove_dir(&plain).or_else(|_| fs::remove_file(&plain));
+            removed.unwrap();
+        }
+    }
+
+    #[test]
+    fn a_directory_of_another_user_holds_and_gets_nothing() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().join("home");
+        fs::create_dir(&home).unwrap();
+        std::os::unix::fs::chown(&home, Some(65534), None).unwrap();
+        assert_eq!(PrivateDir::open(&home).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        let below = home.join("a/b");
+        assert_eq!(PrivateDir::open(&below).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert!(!home.join("a").exists(), "nothing is created there");
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Executes the runs, and restores the CPU affinities that a killed sweep of a running target left changed.
 
 use crate::cli::out::Terminal;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::Note;
-use crate::sweep::{CpuConfinement, Journal, RunSettings, Sweep, journal_folder, restore_affinity, sweep_is_running};
+use crate::sweep::{CpuConfinement, Journals, Leftover, RunSettings, Sweep, restore_killed};
 use crate::sys::affinity;
 use crate::sys::caps::Privileges;
 use crate::sys::procfs::ProcFs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -19,8 +18,16 @@ pub(super) fn carry_out(
     on_change: &mut dyn FnMut(&Sweep),
 ) -> Result<()> {
     let Some(target) = sweep.meta.target.clone() else { return sweep.run(settings, stop, on_change) };
-    let allowed = affinity::get(0)?;
-    let mut confinement = CpuConfinement::begin(ProcFs::new("/proc"), target, &journals(), &allowed)?;
+    let (allowed, proc, journals) = (affinity::get(0)?, ProcFs::new("/proc"), journals()?);
+    let restored = restore_first(&proc, &journals)?;
+    if restored > 0 {
+        sweep.meta.notes.push(Note {
+            topic: "affinity-restored".to_string(),
+            text: format!("a killed sweep had left {restored} threads confined; their CPU affinity was restored first"),
+            fix: None,
+        });
+    }
+    let mut confinement = CpuConfinement::begin(proc, target, &journals, &allowed)?;
     if confinement.confined_before() > 0 {
         let count = confinement.confined_before();
         sweep.meta.notes.push(Note {
@@ -34,32 +41,42 @@ pub(super) fn carry_out(
     sweep.run_live(&settings.plan, settings.fetch, &mut confinement, stop, on_change)
 }
 
+/// Restores what killed sweeps left, which would be taken for the target's usual affinity; returns the number of threads.
+fn restore_first(proc: &ProcFs, journals: &Journals) -> Result<usize> {
+    let mut threads = 0;
+    for (journal, done) in restore_killed(proc, journals)? {
+        match done {
+            Ok(Leftover::Restored(count)) => threads += count,
+            Ok(Leftover::Running(_)) => {}
+            Err(error) => {
+                let text = format!("cannot restore what a killed sweep left: {error}");
+                return Err(Error::new(ErrorKind::Io, text).hint(format!(
+                    "Its threads may still be confined. Check them with taskset, then delete {}.",
+                    journal.path().display()
+                )));
+            }
+        }
+    }
+    Ok(threads)
+}
+
 /// Restores the CPU affinity of threads that killed sweeps left confined.
 pub(super) fn restore(terminal: &Terminal) -> Result<ExitCode> {
-    let (proc, folder) = (ProcFs::new("/proc"), journals());
-    let mut left = 0;
-    let journals = Journal::all(&folder)?;
-    if journals.is_empty() {
-        terminal.say(&format!("nothing to restore: {} contains no journal", folder.display()));
+    let journals = journals()?;
+    let all = restore_killed(&ProcFs::new("/proc"), &journals)?;
+    if all.is_empty() {
+        terminal.say(&format!("nothing to restore: {} contains no journal", journals.path().display()));
     }
-    for (journal, entries) in journals {
-        let restored = entries.and_then(|entries| {
-            if sweep_is_running(&proc, &entries) {
-                terminal.say(&format!(
-                    "{} belongs to a running sweep, process {}",
-                    journal.path().display(),
-                    entries.sweeper
-                ));
-                return Ok(None);
+    let mut left = 0;
+    for (journal, done) in all {
+        let path = journal.path().display();
+        match done {
+            Ok(Leftover::Restored(threads)) => {
+                terminal.say(&format!("restored the CPU affinity of {threads} threads ({path})"));
             }
-            restore_affinity(&proc, &entries).map(|()| Some(entries.threads.len()))
-        });
-        match restored {
-            Ok(Some(threads)) => {
-                journal.close();
-                terminal.say(&format!("restored the CPU affinity of {threads} threads ({})", journal.path().display()));
+            Ok(Leftover::Running(sweeper)) => {
+                terminal.say(&format!("{path} belongs to a running sweep, process {sweeper}"));
             }
-            Ok(None) => {}
             Err(error) => {
                 left += 1;
                 terminal.error(&error);
@@ -69,9 +86,9 @@ pub(super) fn restore(terminal: &Terminal) -> Result<ExitCode> {
     Ok(if left == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The folder of the journals of this user.
-fn journals() -> PathBuf {
+/// The journals of this user.
+fn journals() -> Result<Journals> {
     let runtime = std::env::var("XDG_RUNTIME_DIR").ok();
     let is_root = Privileges::open(&ProcFs::new("/proc")).is_ok_and(|privileges| privileges.uid == 0);
-    journal_folder(is_root, runtime.as_deref(), &std::env::temp_dir())
+    Journals::of_user(is_root, runtime.as_deref(), &std::env::temp_dir())
 }
