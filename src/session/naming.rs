@@ -4,7 +4,7 @@
 use super::name_store::NameStore;
 use crate::collect::sampler::{KERNEL, ModuleFiles, NAMED_BELOW};
 use crate::error::{Context, Result};
-use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note};
+use crate::model::{BuildId, Bytes, Definition, Event, FrameDef, ModuleId, ModuleKind, Note, ObjectFile};
 use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use std::collections::HashSet;
@@ -54,7 +54,6 @@ impl Namer {
                 for chunk in batch.chunks(BATCH) {
                     let events = chunk.iter().filter_map(|frame| naming.name(frame)).collect();
                     naming.symbolizer.release_unused_beyond(MOST);
-                    sys::files::release_mapped();
                     // The receiver is gone: the session ended early.
                     if done.send(events).is_err() {
                         return naming.finish();
@@ -154,10 +153,6 @@ impl Naming {
             self.symbolizer.add(module, source);
         }
         let symbols = self.symbolizer.names(frame.module, frame.address);
-        // Tables of symbols are read whole once, and then only in places.
-        if new.is_some() {
-            sys::files::release_mapped();
-        }
         if symbols.is_empty() && frame.module.is_some_and(|module| self.symbolizer.may_learn(module)) {
             self.late.push(*frame);
         }
@@ -175,8 +170,8 @@ impl Naming {
         Some(match file.def.kind {
             ModuleKind::Kernel => ModuleSource::Kernel,
             ModuleKind::Jit => ModuleSource::Jit { pid: file.def.pid, root: file.root },
-            ModuleKind::Vdso => ModuleSource::Vdso { bytes: file.bytes? },
-            ModuleKind::File => ModuleSource::File { bytes: file.bytes?, path: file.def.path, root: file.root },
+            ModuleKind::Vdso => ModuleSource::Vdso { image: file.file? },
+            ModuleKind::File => ModuleSource::File { file: file.file?, path: file.def.path, root: file.root },
         })
     }
 }
@@ -197,9 +192,9 @@ impl HostFiles {
 }
 
 impl Files for HostFiles {
-    fn map(&self, path: &Path) -> Option<Bytes> {
+    fn open(&self, path: &Path) -> Option<ObjectFile> {
         let (file, _) = sys::files::open_foreign(path).ok()?;
-        sys::files::map(&file).ok()
+        sys::files::object(file).ok()
     }
 
     fn text(&self, path: &Path) -> Result<String> {
@@ -230,10 +225,10 @@ impl Files for HostFiles {
         self.names.put(name, bytes);
     }
 
-    fn fetch(&self, id: &BuildId) -> Option<Bytes> {
+    fn fetch(&self, id: &BuildId) -> Option<ObjectFile> {
         let path =
             self.fetch.then(|| sys::spawn::answer("debuginfod-find", &["debuginfo", &id.to_string()])).flatten()?;
-        self.map(Path::new(path.trim()))
+        self.open(Path::new(path.trim()))
     }
 
     fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {

@@ -2,12 +2,12 @@
 //! `locate` finds separate debug files and attaches them.
 
 use super::demangle::demangle;
-use super::dwarf::{Debug, open};
+use super::dwarf::{Cached, Debug, cached, open};
 use super::fde::{self, Section};
 use super::files::Files;
 use super::functions::Functions;
 use crate::error::Result;
-use crate::model::{BuildId, Bytes, Symbol};
+use crate::model::{BuildId, ObjectFile, Symbol};
 use object::{Object, ObjectSection, ObjectSegment};
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 /// An image with its cached debug information and functions.
 pub(super) struct Image {
-    bytes: Bytes,
+    file: ObjectFile,
     /// Prefix for names of functions without a symbol.
     label: String,
     build_id: Option<BuildId>,
@@ -31,24 +31,29 @@ pub(super) struct Image {
 struct Tables {
     debug: OnceCell<Option<Debug>>,
     functions: OnceCell<Functions>,
+    unwind: OnceCell<Option<UnwindSections>>,
     /// Readable names of the functions asked for so far, by their start: a function is met at many addresses.
     readable: RefCell<FxHashMap<u64, String>>,
 }
 
 /// A separate debug file, and the supplementary file that dwz moved common parts of it to.
 pub(super) struct Attached {
-    pub(super) bytes: Bytes,
-    pub(super) supplement: Option<Bytes>,
+    pub(super) file: ObjectFile,
+    pub(super) supplement: Option<ObjectFile>,
 }
+
+/// The addresses and bytes of `.eh_frame_hdr` and `.eh_frame`.
+type UnwindSections = [(u64, Box<[u8]>); 2];
 
 impl Image {
     /// Reads the headers. Errors: `Corrupt` if it is not an ELF file.
-    pub(super) fn parse(bytes: &Bytes, label: &str) -> Result<Image> {
-        let file = open(bytes)?;
+    pub(super) fn parse(image: &ObjectFile, label: &str) -> Result<Image> {
+        let cache = cached(image);
+        let file = open(&cache)?;
         let build_id = file.build_id().ok().flatten().filter(|id| !id.is_empty()).map(|id| BuildId(id.to_vec()));
         let segments = file.segments().map(|s| (s.file_range().0, s.address(), s.file_range().1)).collect();
         Ok(Image {
-            bytes: bytes.clone(),
+            file: image.clone(),
             label: label.to_string(),
             build_id,
             segments,
@@ -63,7 +68,7 @@ impl Image {
 
     /// Whether the image contains its own debug information.
     pub(super) fn has_debug(&self) -> bool {
-        open(&self.bytes).is_ok_and(|file| file.section_by_name(".debug_info").is_some())
+        open(&cached(&self.file)).is_ok_and(|file| file.section_by_name(".debug_info").is_some())
     }
 
     pub(super) fn attach(&mut self, file: Attached) {
@@ -71,17 +76,23 @@ impl Image {
     }
 
     /// The files that names are read from.
-    pub(super) fn sources(&self) -> Vec<&Bytes> {
+    pub(super) fn sources(&self) -> Vec<&ObjectFile> {
         let attached = self.debug_file.as_ref();
-        let separate = attached.map(|file| &file.bytes).into_iter();
-        [&self.bytes].into_iter().chain(separate).chain(attached.and_then(|file| file.supplement.as_ref())).collect()
+        let separate = attached.map(|attached| &attached.file).into_iter();
+        [&self.file]
+            .into_iter()
+            .chain(separate)
+            .chain(attached.and_then(|attached| attached.supplement.as_ref()))
+            .collect()
     }
 
     /// Memory of what was read so far, bytes.
     pub(super) fn bytes(&self) -> usize {
         let tables = self.tables.borrow();
         let debug = tables.debug.get().and_then(Option::as_ref).map_or(0, Debug::bytes);
-        debug + tables.functions.get().map_or(0, Functions::bytes)
+        let unwind =
+            tables.unwind.get().and_then(Option::as_ref).map_or(0, |[header, frames]| header.1.len() + frames.1.len());
+        debug + unwind + tables.functions.get().map_or(0, Functions::bytes)
     }
 
     /// Forgets what was read so far: it is read again when it is needed.
@@ -125,8 +136,8 @@ impl Image {
             .get_or_init(|| {
                 let separate = self.debug_file.as_ref();
                 separate
-                    .and_then(|file| Debug::parse(&file.bytes, file.supplement.as_ref(), files))
-                    .or_else(|| self.has_debug().then(|| Debug::parse(&self.bytes, None, files)).flatten())
+                    .and_then(|separate| Debug::parse(&separate.file, separate.supplement.as_ref(), files))
+                    .or_else(|| self.has_debug().then(|| Debug::parse(&self.file, None, files)).flatten())
             })
             .as_ref()
     }
@@ -134,21 +145,28 @@ impl Image {
     /// The symbol that covers the address, else a generated name for the function's bounds.
     fn function(&self, tables: &Tables, address: u64) -> Option<String> {
         let functions = tables.functions.get_or_init(|| {
-            let debug_file = self.debug_file.iter().map(|file| file.bytes.clone());
-            Functions::read(debug_file.chain([self.bytes.clone()]).collect())
+            let debug_file = self.debug_file.iter().map(|separate| &separate.file);
+            Functions::read(debug_file.chain([&self.file]).map(cached).collect())
         });
         let readable =
             |start, name: &str| tables.readable.borrow_mut().entry(start).or_insert_with(|| demangle(name)).clone();
-        let bounds = || self.bounds(address).map(|range| format!("{}+{:#x}", self.label, range.start));
+        let bounds = || self.bounds(tables, address).map(|range| format!("{}+{:#x}", self.label, range.start));
         functions.find(address, readable).or_else(bounds)
     }
 
-    fn bounds(&self, address: u64) -> Option<Range<u64>> {
-        let file = open(&self.bytes).ok()?;
-        let section = |name| {
-            let section = file.section_by_name(name)?;
-            Some(Section { address: section.address(), bytes: section.data().ok()? })
-        };
-        fde::enclosing(section(".eh_frame_hdr")?, section(".eh_frame")?, address)
+    fn bounds(&self, tables: &Tables, address: u64) -> Option<Range<u64>> {
+        let sections = tables.unwind.get_or_init(|| unwind_sections(&cached(&self.file)));
+        let [header, frames] =
+            sections.as_ref()?.each_ref().map(|(address, bytes)| Section { address: *address, bytes });
+        fde::enclosing(header, frames, address)
     }
+}
+
+fn unwind_sections(cache: &Cached) -> Option<UnwindSections> {
+    let file = open(cache).ok()?;
+    let section = |name| {
+        let section = file.section_by_name(name)?;
+        Some((section.address(), section.data().ok()?.into()))
+    };
+    Some([section(".eh_frame_hdr")?, section(".eh_frame")?])
 }

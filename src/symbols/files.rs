@@ -1,7 +1,7 @@
 //! What names are read from: the sources of modules, and the files that callers provide.
 
 use crate::error::Result;
-use crate::model::{BuildId, Bytes};
+use crate::model::{BuildId, Bytes, ObjectFile};
 use std::path::{Path, PathBuf};
 
 /// The source of a module's names.
@@ -10,7 +10,7 @@ pub enum ModuleSource {
     /// An executable or library; addresses are file offsets.
     File {
         /// The file.
-        bytes: Bytes,
+        file: ObjectFile,
         /// The path as the target sees it.
         path: String,
         /// The root of the target's file system, e.g. `/proc/41/root`.
@@ -21,7 +21,7 @@ pub enum ModuleSource {
     /// The kernel's code page in user space; addresses are offsets into it.
     Vdso {
         /// Its image.
-        bytes: Bytes,
+        image: ObjectFile,
     },
     /// Just-in-time code of a process; addresses are absolute.
     Jit {
@@ -45,8 +45,8 @@ impl std::fmt::Debug for ModuleSource {
 
 /// The file access that symbols need.
 pub trait Files {
-    /// The bytes of a file; `None` if it does not exist or cannot be read.
-    fn map(&self, path: &Path) -> Option<Bytes>;
+    /// A debug file or jitdump; `None` if it does not exist or cannot be read.
+    fn open(&self, path: &Path) -> Option<ObjectFile>;
 
     /// The text of a file in /proc, with invalid UTF-8 replaced.
     ///
@@ -77,7 +77,7 @@ pub trait Files {
     fn store(&self, _name: &str, _bytes: &[u8]) {}
 
     /// Downloads the debug file of a build; `None` if there is none or if downloads are disabled.
-    fn fetch(&self, id: &BuildId) -> Option<Bytes>;
+    fn fetch(&self, id: &BuildId) -> Option<ObjectFile>;
 
     /// The contents, from byte `from` on, of a file that others append to; `None` if it cannot be read. The file is
     /// untrusted: only regular files are read, and only up to a limit.

@@ -1,8 +1,7 @@
 //! The functions of an image by address. Only their places in the symbol tables are kept: a program has a hundred
 //! thousand functions, and a recording meets some hundred.
 
-use super::dwarf::open;
-use crate::model::Bytes;
+use super::dwarf::{Cached, open};
 use object::{Object, ObjectSymbol, ObjectSymbolTable, SymbolIndex, SymbolKind};
 use std::cmp::Reverse;
 
@@ -48,11 +47,11 @@ impl Function<'_> {
     }
 }
 
-type Objects<'a> = Vec<object::File<'a>>;
+type Objects<'a> = Vec<object::File<'a, &'a Cached>>;
 
 self_cell::self_cell!(
     struct Files {
-        owner: Vec<Bytes>,
+        owner: Vec<Cached>,
         #[not_covariant]
         dependent: Objects,
     }
@@ -63,19 +62,22 @@ pub(super) struct Functions {
     files: Files,
     /// Sorted.
     entries: Vec<Entry>,
+    /// Of the symbol tables, which are kept.
+    bytes: usize,
 }
 
 impl Functions {
     /// Reads the symbol tables of up to two files. A file that cannot be read has none.
-    pub(super) fn read(files: Vec<Bytes>) -> Functions {
-        let files = Files::new(files, |files| files.iter().filter_map(|bytes| open(bytes).ok()).collect());
+    pub(super) fn read(files: Vec<Cached>) -> Functions {
+        let files = Files::new(files, |files| files.iter().filter_map(|cache| open(cache).ok()).collect());
         let entries = files.with_dependent(|_, files| {
             let mut entries = Vec::with_capacity(symbols(files).count());
             entries.extend(symbols(files));
             entries.sort_unstable();
             entries
         });
-        Functions { files, entries }
+        let bytes = files.with_dependent(|_, files| table_bytes(files));
+        Functions { files, entries, bytes }
     }
 
     /// Passes the start and mangled name of the function that covers an address to `read`.
@@ -106,7 +108,7 @@ impl Functions {
 
     /// Memory of the table, bytes.
     pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.entries)
+        size_of_val(&*self.entries) + self.bytes
     }
 }
 
@@ -114,11 +116,17 @@ fn by_rank(one: &Function<'_>, other: &Function<'_>) -> std::cmp::Ordering {
     one.rank().cmp(&other.rank())
 }
 
+/// Size of the symbol tables of 64-bit files.
+fn table_bytes(files: &Objects<'_>) -> usize {
+    const SYMBOL: usize = 24;
+    files.iter().map(|file| (file.symbols().count() + file.dynamic_symbols().count()) * SYMBOL).sum()
+}
+
 /// The functions that the tables define.
 fn symbols(files: &Objects<'_>) -> impl Iterator<Item = Entry> {
     files.iter().enumerate().flat_map(|(file, object)| {
         let of = move |dynamic: usize| {
-            move |symbol: object::Symbol<'_, '_>| {
+            move |symbol: object::Symbol<'_, '_, &Cached>| {
                 let code = symbol.kind() == SymbolKind::Text && symbol.is_definition();
                 code.then(|| Entry::new(symbol.address(), 2 * file + dynamic, symbol.index().0)).flatten()
             }
@@ -141,12 +149,13 @@ fn function<'a>(files: &Objects<'a>, entry: Entry) -> Option<Function<'a>> {
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
+    use crate::model::ObjectFile;
+    use crate::symbols::dwarf::cached;
     use std::collections::BTreeMap;
-    use std::sync::Arc;
 
     /// Start, end and name of each function, the plain way: all symbols with their names in a map by address.
-    fn all(bytes: &Bytes) -> Vec<(u64, u64, String)> {
-        let file = open(bytes).unwrap();
+    fn all(bytes: &[u8]) -> Vec<(u64, u64, String)> {
+        let file = object::File::parse(bytes).unwrap();
         let mut by_start: BTreeMap<u64, Vec<Function<'_>>> = BTreeMap::new();
         for symbol in file.symbols().chain(file.dynamic_symbols()) {
             let code = symbol.kind() == SymbolKind::Text && symbol.is_definition();
@@ -173,8 +182,9 @@ mod tests {
         files.dedup();
         let mut found = 0;
         for path in files {
-            let bytes: Bytes = Arc::new(std::fs::read(path).unwrap());
-            let (functions, all) = (Functions::read(vec![bytes.clone()]), all(&bytes));
+            let bytes = std::fs::read(path).unwrap();
+            let all = all(&bytes);
+            let functions = Functions::read(vec![cached(&ObjectFile::new(bytes))]);
             for (nth, (start, end, _)) in all.iter().enumerate().step_by(all.len() / 2_000 + 1) {
                 let middle = start + (end.min(&(start + 4096)) - start) / 2;
                 for address in [start.wrapping_sub(1), *start, middle, end - 1, *end] {
@@ -192,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_is_no_program_has_no_functions() {
-        let functions = Functions::read(vec![Arc::new(b"no ELF".to_vec())]);
+        let functions = Functions::read(vec![cached(&ObjectFile::new(b"no ELF"))]);
         assert_eq!(functions.find(7, |start, _| start), None);
     }
 }

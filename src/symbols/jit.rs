@@ -27,7 +27,7 @@ pub(super) struct JitCode {
     /// Path of the jitdump as the process sees it. Kept because the process's mappings end with the process.
     dump: Option<PathBuf>,
     /// Size of the jitdump at the last read, bytes.
-    dump_read: usize,
+    dump_read: u64,
     /// Start to (end, name). A later entry replaces the entries it overlaps, as the new code replaced the old.
     functions: BTreeMap<u64, (u64, Box<str>)>,
 }
@@ -86,11 +86,13 @@ impl JitCode {
         let Some(path) = &self.dump else { return };
         let inside = self.root.join(path.strip_prefix("/").unwrap_or(path));
         // The root of an exited process is gone. Outside a container, the path still leads to the file.
-        let Some(bytes) = files.map(&inside).or_else(|| files.map(path)) else { return };
-        let bytes: &[u8] = (*bytes).as_ref();
-        if bytes.len() > self.dump_read {
-            self.dump_read = bytes.len();
-            jitdump::functions(bytes, &mut |start, size, name| self.add(start, size, name));
+        let Some(dump) = files.open(&inside).or_else(|| files.open(path)) else { return };
+        let length = dump.length().min(MOST);
+        if length > self.dump_read
+            && let Some(bytes) = dump.bytes(0, length)
+        {
+            self.dump_read = length;
+            jitdump::functions(&bytes, &mut |start, size, name| self.add(start, size, name));
         }
     }
 
@@ -123,7 +125,7 @@ fn inner_pid(files: &dyn Files, pid: u32) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::error::{Error, ErrorKind, Result};
-    use crate::model::Bytes;
+    use crate::model::ObjectFile;
     use crate::symbols::FileTail;
     use std::cell::{Cell, RefCell};
     use std::path::Path;
@@ -136,7 +138,7 @@ mod tests {
     }
 
     impl Files for OneMap {
-        fn map(&self, _: &Path) -> Option<Bytes> {
+        fn open(&self, _: &Path) -> Option<ObjectFile> {
             None
         }
 
@@ -144,7 +146,7 @@ mod tests {
             Err(Error::new(ErrorKind::Io, "no such file"))
         }
 
-        fn fetch(&self, _: &crate::model::BuildId) -> Option<Bytes> {
+        fn fetch(&self, _: &crate::model::BuildId) -> Option<ObjectFile> {
             None
         }
 

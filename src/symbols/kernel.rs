@@ -82,7 +82,7 @@ impl Kernel {
 mod tests {
     use super::*;
     use crate::error::{Error, ErrorKind, Result};
-    use crate::model::{BuildId, Bytes};
+    use crate::model::{BuildId, Bytes, ObjectFile};
     use crate::symbols::FileTail;
     use std::cell::{Cell, RefCell};
     use std::sync::Arc;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     impl Files for Machine {
-        fn map(&self, _: &Path) -> Option<Bytes> {
+        fn open(&self, _: &Path) -> Option<ObjectFile> {
             None
         }
 
@@ -122,7 +122,7 @@ mod tests {
             }
         }
 
-        fn fetch(&self, _: &BuildId) -> Option<Bytes> {
+        fn fetch(&self, _: &BuildId) -> Option<ObjectFile> {
             None
         }
 

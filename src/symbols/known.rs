@@ -2,7 +2,7 @@
 //! exactly the files they were read from.
 
 use super::files::Files;
-use crate::model::{BuildId, Bytes, Symbol};
+use crate::model::{BuildId, Bytes, ObjectFile, Symbol};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use std::fmt::Write;
 const MOST: usize = 1 << 20;
 
 /// Bytes at each end of a file that show whether it is the same. Its headers lie there.
-const END: usize = 4096;
+const END: u64 = 4096;
 
 /// Known names of one file.
 pub(super) struct KnownNames {
@@ -29,14 +29,14 @@ pub(super) struct KnownNames {
 
 impl KnownNames {
     /// Reads what is known about the file of a build, whose names are read from `sources` and use its `label`.
-    pub(super) fn open(files: &dyn Files, build: &BuildId, label: &str, sources: &[&Bytes]) -> KnownNames {
+    pub(super) fn open(files: &dyn Files, build: &BuildId, label: &str, sources: &[&ObjectFile]) -> KnownNames {
         let mut key = format!("ironlaw names 1 {build} {label:?}");
         for source in sources {
-            let bytes = (***source).as_ref();
-            let first = bytes.get(..END).unwrap_or(bytes);
-            let last = bytes.get(bytes.len().saturating_sub(END)..).unwrap_or(bytes);
+            let length = source.length();
+            let end = |start| source.bytes(start, length.min(END)).unwrap_or_default();
+            let (first, last) = (end(0), end(length.saturating_sub(END)));
             // Writing to a string cannot fail.
-            let _ = write!(key, " {:x} {:08x} {:08x}", bytes.len(), crc32fast::hash(first), crc32fast::hash(last));
+            let _ = write!(key, " {:x} {:08x} {:08x}", length, crc32fast::hash(&first), crc32fast::hash(&last));
         }
         let file = format!("names-{build}-{:08x}", crc32fast::hash(key.as_bytes()));
         let text = files.stored(&file).and_then(|bytes| checked(&bytes, &key)).unwrap_or_default();
@@ -131,10 +131,9 @@ mod tests {
     use super::*;
     use crate::symbols::tests::Stored;
     use proptest::prelude::*;
-    use std::sync::Arc;
 
     fn open(files: &Stored, build: u8, label: &str, sources: &[&[u8]]) -> KnownNames {
-        let sources: Vec<Bytes> = sources.iter().map(|bytes| Arc::new(bytes.to_vec()) as Bytes).collect();
+        let sources: Vec<ObjectFile> = sources.iter().map(|bytes| ObjectFile::new(bytes.to_vec())).collect();
         KnownNames::open(files, &BuildId(vec![build; 20]), label, &sources.iter().collect::<Vec<_>>())
     }
 
@@ -181,7 +180,7 @@ mod tests {
 
     #[test]
     fn names_hold_only_for_the_files_they_were_read_from() {
-        let long = [b"head".as_slice(), &[0; 3 * END], b"tail"].concat();
+        let long = [b"head".as_slice(), &[0; 3 * END as usize], b"tail"].concat();
         let changed = |at: usize| long.iter().enumerate().map(|(n, byte)| byte ^ u8::from(n == at)).collect::<Vec<_>>();
         let (first, last) = (changed(0), changed(long.len() - 1));
         let files = Stored::default();
@@ -192,7 +191,7 @@ mod tests {
         let others: [(&str, u8, &str, &[&[u8]]); 6] = [
             ("build", 2, "f", &[&long]),
             ("label", 1, "g", &[&long]),
-            ("length", 1, "f", &[&long[..END * 2]]),
+            ("length", 1, "f", &[&long[..END as usize * 2]]),
             ("first page", 1, "f", &[&first]),
             ("last page", 1, "f", &[&last]),
             ("debug file", 1, "f", &[&long, b"debug"]),

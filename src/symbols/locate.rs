@@ -1,20 +1,21 @@
 //! Finds the debug information of a stripped file by build-id, by its debug link, and by the debug file's own link.
 //! A file must match by build-id or checksum, not only by name.
 
-use super::dwarf;
+use super::dwarf::{cached, open};
 use super::elf::{Attached, Image};
 use super::files::{Files, Options};
-use crate::model::{BuildId, Bytes};
+use crate::model::{BuildId, ObjectFile};
 use object::Object;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A debug file named by its checksum is read whole to check it. Larger ones are found by build-id.
-const LARGEST_CHECKED: usize = 1 << 30;
+const LARGEST_CHECKED: u64 = 1 << 30;
 
 /// The separate debug file of an image; `None` if there is none, or if the image contains its own debug information.
 pub(super) fn debug_file(
     image: &Image,
-    bytes: &Bytes,
+    file: &ObjectFile,
     path: &str,
     root: &Path,
     options: &Options,
@@ -26,10 +27,10 @@ pub(super) fn debug_file(
     let place = Place { path: Path::new(path), root, options, files };
     let found = place
         .by_build_id(image.build_id())
-        .or_else(|| place.by_link(bytes))
+        .or_else(|| place.by_link(file))
         .or_else(|| place.fetched(image.build_id()))?;
     let supplement = place.supplement(&found);
-    Some(Attached { bytes: found, supplement })
+    Some(Attached { file: found, supplement })
 }
 
 struct Place<'a> {
@@ -46,19 +47,20 @@ impl Place<'_> {
         within.chain(self.options.debug_dirs.iter().cloned())
     }
 
-    fn by_build_id(&self, id: Option<&BuildId>) -> Option<Bytes> {
+    fn by_build_id(&self, id: Option<&BuildId>) -> Option<ObjectFile> {
         let id = id?;
         let name = build_id_path(id)?;
-        self.directories().filter_map(|dir| self.files.map(&dir.join(&name))).find(|bytes| same_build(bytes, id))
+        self.directories().filter_map(|dir| self.files.open(&dir.join(&name))).find(|file| same_build(file, id))
     }
 
-    fn fetched(&self, id: Option<&BuildId>) -> Option<Bytes> {
+    fn fetched(&self, id: Option<&BuildId>) -> Option<ObjectFile> {
         let id = id?;
-        self.files.fetch(id).filter(|bytes| same_build(bytes, id))
+        self.files.fetch(id).filter(|file| same_build(file, id))
     }
 
-    fn by_link(&self, bytes: &Bytes) -> Option<Bytes> {
-        let file = dwarf::open(bytes).ok()?;
+    fn by_link(&self, file: &ObjectFile) -> Option<ObjectFile> {
+        let cache = cached(file);
+        let file = open(&cache).ok()?;
         let (name, checksum) = file.gnu_debuglink().ok()??;
         let name = Path::new(std::str::from_utf8(name).ok()?).file_name()?;
         let dir = inside(self.root, self.path.parent()?);
@@ -68,29 +70,39 @@ impl Place<'_> {
         beside
             .into_iter()
             .chain(global)
-            .filter_map(|path| self.files.map(&path))
+            .filter_map(|path| self.files.open(&path))
             .find(|found| checksum_of(found) == Some(checksum))
     }
 
     /// The supplementary file that dwz created, found by build-id (its recorded path seldom helps).
-    fn supplement(&self, debug: &Bytes) -> Option<Bytes> {
-        let file = dwarf::open(debug).ok()?;
+    fn supplement(&self, debug: &ObjectFile) -> Option<ObjectFile> {
+        let cache = cached(debug);
+        let file = open(&cache).ok()?;
         let (name, id) = file.gnu_debugaltlink().ok()??;
         let id = BuildId(id.to_vec());
         let named = Path::new(std::str::from_utf8(name).ok()?);
         let named = self.directories().map(|dir| dir.join(named.strip_prefix("/usr/lib/debug").unwrap_or(named)));
-        let named = named.filter_map(|path| self.files.map(&path)).find(|bytes| same_build(bytes, &id));
+        let named = named.filter_map(|path| self.files.open(&path)).find(|file| same_build(file, &id));
         self.by_build_id(Some(&id)).or(named)
     }
 }
 
-fn checksum_of(bytes: &Bytes) -> Option<u32> {
-    let bytes = (**bytes).as_ref();
-    (bytes.len() <= LARGEST_CHECKED).then(|| crc32fast::hash(bytes))
+/// The checksum of a file; `None` for one that is no debug file by its size.
+fn checksum_of(file: &ObjectFile) -> Option<u32> {
+    if file.length() > LARGEST_CHECKED {
+        return None;
+    }
+    let (mut reader, mut hasher, mut buffer) = (file.reader(), crc32fast::Hasher::new(), vec![0; 64 << 10]);
+    loop {
+        match reader.read(&mut buffer).ok()? {
+            0 => return Some(hasher.finalize()),
+            read => hasher.update(buffer.get(..read)?),
+        }
+    }
 }
 
-fn same_build(bytes: &Bytes, id: &BuildId) -> bool {
-    dwarf::open(bytes).is_ok_and(|file| file.build_id().ok().flatten() == Some(&id.0))
+fn same_build(file: &ObjectFile, id: &BuildId) -> bool {
+    open(&cached(file)).is_ok_and(|file| file.build_id().ok().flatten() == Some(&id.0))
 }
 
 /// `.build-id/ab/cdef.debug`.

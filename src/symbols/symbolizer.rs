@@ -5,7 +5,7 @@ use super::files::{Files, ModuleSource, Options};
 use super::jit::JitCode;
 use super::kernel::Kernel;
 use super::known::KnownNames;
-use crate::model::{BuildId, Bytes, ModuleId, Note, Symbol};
+use crate::model::{BuildId, ModuleId, Note, ObjectFile, Symbol};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -83,11 +83,11 @@ impl Symbolizer {
         let module = match source {
             ModuleSource::Kernel => Module::Kernel,
             ModuleSource::Jit { pid, root } => Module::Jit(JitCode::new(pid, root)),
-            ModuleSource::Vdso { bytes } => match Image::parse(&bytes, "[vdso]") {
+            ModuleSource::Vdso { image } => match Image::parse(&image, "[vdso]") {
                 Ok(image) => Module::Image(KnownImage::new(image, None)),
                 Err(_) => return,
             },
-            ModuleSource::File { bytes, path, root } => match self.file(&bytes, &path, &root) {
+            ModuleSource::File { file, path, root } => match self.file(&file, &path, &root) {
                 Some(image) => Module::Image(image),
                 None => return,
             },
@@ -177,14 +177,14 @@ impl Symbolizer {
     }
 
     /// Reads a build that several processes map only once.
-    fn file(&mut self, bytes: &Bytes, path: &str, root: &Path) -> Option<Rc<KnownImage>> {
+    fn file(&mut self, file: &ObjectFile, path: &str, root: &Path) -> Option<Rc<KnownImage>> {
         let label = path.rsplit('/').next().unwrap_or(path);
-        let mut image = Image::parse(bytes, label).ok()?;
+        let mut image = Image::parse(file, label).ok()?;
         let known = image.build_id().and_then(|id| self.images.get(id));
         if let Some(known) = known {
             return Some(known.clone());
         }
-        let debug = super::locate::debug_file(&image, bytes, path, root, &self.options, self.files.as_ref());
+        let debug = super::locate::debug_file(&image, file, path, root, &self.options, self.files.as_ref());
         match debug {
             Some(found) => image.attach(found),
             None if image.has_debug() => {}

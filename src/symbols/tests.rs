@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{BuildId, Bytes, ModuleId};
+use crate::model::{BuildId, Bytes, ModuleId, ObjectFile};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::fs::File;
@@ -32,8 +32,8 @@ impl Shelf {
 }
 
 impl Files for Shelf {
-    fn map(&self, path: &Path) -> Option<Bytes> {
-        self.bytes(path).map(|bytes| Arc::new(bytes) as Bytes)
+    fn open(&self, path: &Path) -> Option<ObjectFile> {
+        self.bytes(path).map(ObjectFile::new)
     }
 
     fn text(&self, path: &Path) -> Result<String> {
@@ -41,7 +41,7 @@ impl Files for Shelf {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn fetch(&self, _: &BuildId) -> Option<Bytes> {
+    fn fetch(&self, _: &BuildId) -> Option<ObjectFile> {
         None
     }
 
@@ -57,7 +57,7 @@ impl Files for Shelf {
 pub(super) struct Stored(pub(super) RefCell<Option<Vec<u8>>>);
 
 impl Files for Stored {
-    fn map(&self, _: &Path) -> Option<Bytes> {
+    fn open(&self, _: &Path) -> Option<ObjectFile> {
         None
     }
 
@@ -73,7 +73,7 @@ impl Files for Stored {
         *self.0.borrow_mut() = Some(bytes.to_vec());
     }
 
-    fn fetch(&self, _: &BuildId) -> Option<Bytes> {
+    fn fetch(&self, _: &BuildId) -> Option<ObjectFile> {
         None
     }
 
@@ -96,7 +96,7 @@ fn vdso() -> Vec<u8> {
 /// Every name that is found in the first pages and at the edges.
 fn names(bytes: Vec<u8>) -> Vec<String> {
     let mut symbolizer = Symbolizer::new(Options { debug_dirs: vec![] }, Box::new(Shelf::default()));
-    symbolizer.add(MODULE, ModuleSource::Vdso { bytes: Arc::new(bytes) });
+    symbolizer.add(MODULE, ModuleSource::Vdso { image: ObjectFile::new(bytes) });
     let edges = [u64::MAX, u64::MAX - 1, 1 << 63, 1 << 32];
     let addresses = (0..0x3000).step_by(24).chain(edges);
     addresses.flat_map(|at| symbolizer.names(Some(MODULE), at)).map(|symbol| symbol.function).collect()
@@ -114,10 +114,10 @@ fn an_undamaged_image_has_names_and_nobody_else_has() {
 #[test]
 fn what_was_released_is_read_again() {
     let path = std::env::current_exe().unwrap();
-    let bytes: Bytes = Arc::new(std::fs::read(&path).unwrap());
-    let step = bytes.as_ref().as_ref().len() as u64 / 200;
+    let file = ObjectFile::new(std::fs::read(&path).unwrap());
+    let step = file.length() / 200;
     let mut symbolizer = Symbolizer::new(Options { debug_dirs: vec![] }, Box::new(Shelf::default()));
-    symbolizer.add(MODULE, ModuleSource::File { bytes, path: "/test".into(), root: "/".into() });
+    symbolizer.add(MODULE, ModuleSource::File { file, path: "/test".into(), root: "/".into() });
     let names = |symbolizer: &mut Symbolizer| {
         (0..200).map(|nth| symbolizer.names(Some(MODULE), nth * step)).collect::<Vec<_>>()
     };

@@ -3,7 +3,7 @@
 pub use super::foreign_files::{is_believed, open_foreign, open_plain, open_regular};
 use crate::abi::mappings;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Bytes;
+use crate::model::{Bytes, ObjectFile, ReadAt};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -19,6 +19,31 @@ pub fn read_from(mut file: &File, from: u64, most: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(from))?;
     file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// A file on disk that is read in places, and its length when it was opened.
+struct DiskFile {
+    file: File,
+    length: u64,
+}
+
+impl ReadAt for DiskFile {
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&self, at: u64, to: &mut [u8]) -> io::Result<usize> {
+        FileExt::read_at(&self.file, to, at)
+    }
+}
+
+/// An object file that is read in places, as far as it reaches now. It keeps the descriptor.
+///
+/// # Errors
+/// As `fstat(2)`.
+pub fn object(file: File) -> io::Result<ObjectFile> {
+    let length = file.metadata()?.len();
+    Ok(ObjectFile::new(DiskFile { file, length }))
 }
 
 /// The files that [`map`] mapped, of any thread.

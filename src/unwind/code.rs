@@ -1,40 +1,26 @@
 //! The unwind tables of one ELF image, located once and shared by every process that maps it.
 //! Each lookup searches the sorted table in `.eh_frame_hdr`, so nothing is scanned up front.
 
+use super::section::SectionBytes;
 use crate::error::{Context, Result};
-use crate::model::Bytes;
+use crate::model::ObjectFile;
 use framehop::ExplicitModuleSectionInfo;
+use object::read::ReadCache;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSection};
 use std::fmt;
-use std::ops::{Deref, Range};
-
-/// Part of a file's bytes. Keeps the whole file alive.
-#[derive(Clone)]
-pub(super) struct Slice {
-    bytes: Bytes,
-    range: Range<usize>,
-}
-
-impl Deref for Slice {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        (*self.bytes).as_ref().get(self.range.clone()).unwrap_or(&[])
-    }
-}
+use std::ops::Range;
 
 /// A section: its address as the file states it, and its bytes.
-type Section = (Range<u64>, Slice);
+type Section = (Range<u64>, SectionBytes);
 
 /// The unwind tables of one ELF image.
 pub struct UnwindTables {
     /// `(file offset, address, size)` of each executable segment.
     segments: Vec<(u64, u64, u64)>,
-    text: Option<Section>,
     eh_frame: Option<Section>,
     eh_frame_hdr: Option<Section>,
-    debug_frame: Option<Slice>,
+    debug_frame: Option<SectionBytes>,
     got: Option<Range<u64>>,
 }
 
@@ -48,11 +34,11 @@ impl UnwindTables {
     /// Finds the tables in a 64-bit ELF image. Reads only the headers, so the cost does not depend on the file's size.
     ///
     /// # Errors
-    /// `Corrupt` if the bytes are not a 64-bit ELF file. An image without tables is accepted: the unwinder falls back
-    /// to frame pointers.
-    pub fn parse(bytes: &Bytes) -> Result<UnwindTables> {
-        let data: &[u8] = (**bytes).as_ref();
-        let file = ElfFile64::<Endianness>::parse(data)
+    /// `Corrupt` if it is not a 64-bit ELF file. An image without tables is accepted: the unwinder falls back to frame
+    /// pointers.
+    pub fn parse(image: &ObjectFile) -> Result<UnwindTables> {
+        let data = &ReadCache::new(image.reader());
+        let file = ElfFile64::<Endianness, _>::parse(data)
             .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
             .context(|| "cannot read the ELF headers")?;
         let endian = file.endian();
@@ -76,14 +62,12 @@ impl UnwindTables {
                 .ok()
                 .filter(|r| r.format == object::CompressionFormat::None)
                 .map(|r| (r.offset, r.compressed_size))?;
-            let range = usize::try_from(start).ok()?..usize::try_from(start.checked_add(size)?).ok()?;
-            (size > 0 && range.end <= data.len()).then(|| {
-                (section.address()..section.address().saturating_add(size), Slice { bytes: bytes.clone(), range })
-            })
+            let addresses = section.address()..section.address().saturating_add(size);
+            let within = start.checked_add(size).is_some_and(|end| end <= image.length());
+            (size > 0 && within).then(|| (addresses, SectionBytes::new(image.clone(), start, size)))
         };
         Ok(UnwindTables {
             segments,
-            text: section(".text"),
             eh_frame: section(".eh_frame"),
             eh_frame_hdr: section(".eh_frame_hdr"),
             debug_frame: section(".debug_frame").map(|(_, bytes)| bytes),
@@ -107,16 +91,16 @@ impl UnwindTables {
     }
 
     /// The sections in the form framehop expects.
-    pub(super) fn sections(&self) -> ExplicitModuleSectionInfo<Slice> {
+    pub(super) fn sections(&self) -> ExplicitModuleSectionInfo<SectionBytes> {
         let split =
             |section: &Option<Section>| (section.as_ref().map(|s| s.0.clone()), section.as_ref().map(|s| s.1.clone()));
-        let (text_svma, text) = split(&self.text);
         let (eh_frame_svma, eh_frame) = split(&self.eh_frame);
         let (eh_frame_hdr_svma, eh_frame_hdr) = split(&self.eh_frame_hdr);
         ExplicitModuleSectionInfo {
             base_svma: 0,
-            text_svma,
-            text,
+            // Tables of ELF images describe every instruction; framehop needs the code itself only for others.
+            text_svma: None,
+            text: None,
             got_svma: self.got.clone(),
             eh_frame_svma,
             eh_frame,
@@ -137,10 +121,9 @@ impl UnwindTables {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
     use super::*;
-    use std::sync::Arc;
 
     fn own() -> UnwindTables {
-        UnwindTables::parse(&(Arc::new(std::fs::read(std::env::current_exe().unwrap()).unwrap()) as Bytes)).unwrap()
+        UnwindTables::parse(&ObjectFile::new(std::fs::read(std::env::current_exe().unwrap()).unwrap())).unwrap()
     }
 
     /// Linkers let code begin in the middle of a page whose first part belongs to the preceding read-only segment.
@@ -163,7 +146,7 @@ mod tests {
     #[test]
     fn what_is_no_elf_file_is_refused() {
         for bytes in [vec![], b"#!/bin/sh\n".to_vec(), b"\x7fELF\x02\x01\x01".to_vec()] {
-            assert!(UnwindTables::parse(&(Arc::new(bytes) as Bytes)).is_err());
+            assert!(UnwindTables::parse(&ObjectFile::new(bytes)).is_err());
         }
     }
 }

@@ -2,6 +2,7 @@
 //! Whole stacks need no frame pointers. The module works on bytes only: callers supply the code and the sampled stack.
 
 mod code;
+mod section;
 mod space;
 
 pub use code::UnwindTables;

@@ -1,7 +1,8 @@
 //! One process's code as the unwinder sees it, and the walk over a sampled stack.
 //! Unwinding allocates nothing per stack once the process's mappings are known.
 
-use super::code::{Slice, UnwindTables};
+use super::code::UnwindTables;
+use super::section::SectionBytes;
 use crate::abi::perf::Registers;
 use crate::error::catch_panic;
 use crate::model::StackEnd;
@@ -66,7 +67,7 @@ impl fmt::Debug for Cache {
 /// The executable mappings of one process. Cloned when the process forks.
 #[derive(Clone, Default)]
 pub struct AddressSpace {
-    unwinder: UnwinderNative<Slice, MayAllocateDuringUnwind>,
+    unwinder: UnwinderNative<SectionBytes, MayAllocateDuringUnwind>,
     /// Start, end, file offset and code of each mapping, sorted by address, without overlap.
     mapped: Vec<(u64, u64, u64, Arc<UnwindTables>)>,
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use super::*;
-use crate::model::{Bytes, StackEnd};
+use crate::model::{ObjectFile, StackEnd};
 use proptest::prelude::*;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -23,7 +23,7 @@ fn vdso() -> &'static [u8] {
 }
 
 fn code(bytes: Vec<u8>) -> Result<Arc<UnwindTables>, crate::error::Error> {
-    UnwindTables::parse(&(Arc::new(bytes) as Bytes)).map(Arc::new)
+    UnwindTables::parse(&ObjectFile::new(bytes)).map(Arc::new)
 }
 
 const BASE: u64 = 0x7000_0000_0000;

@@ -1,26 +1,25 @@
 //! Names at addresses, held against binutils' `addr2line` on files nobody prepared: this test program itself, and a library.
 
 use ironlaw::error::{Error, ErrorKind, Result};
-use ironlaw::model::{BuildId, Bytes, ModuleId, Symbol};
+use ironlaw::model::{BuildId, ModuleId, ObjectFile, Symbol};
 use ironlaw::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 struct Disk;
 
 impl Files for Disk {
-    fn map(&self, path: &Path) -> Option<Bytes> {
-        std::fs::read(path).ok().map(|bytes| Arc::new(bytes) as Bytes)
+    fn open(&self, path: &Path) -> Option<ObjectFile> {
+        std::fs::read(path).ok().map(ObjectFile::new)
     }
 
     fn text(&self, path: &Path) -> Result<String> {
         std::fs::read_to_string(path).map_err(|error| Error::new(ErrorKind::Io, error.to_string()))
     }
 
-    fn fetch(&self, _: &BuildId) -> Option<Bytes> {
+    fn fetch(&self, _: &BuildId) -> Option<ObjectFile> {
         None
     }
 
@@ -32,10 +31,10 @@ impl Files for Disk {
 const MODULE: ModuleId = ModuleId(3);
 
 fn symbolizer(path: &Path) -> Symbolizer {
-    let bytes = Disk.map(path).expect("a readable file");
+    let file = Disk.open(path).expect("a readable file");
     let mut symbolizer = Symbolizer::new(Options::default(), Box::new(Disk));
     let path = path.to_string_lossy().into_owned();
-    symbolizer.add(MODULE, ModuleSource::File { bytes, path, root: PathBuf::from("/") });
+    symbolizer.add(MODULE, ModuleSource::File { file, path, root: PathBuf::from("/") });
     symbolizer
 }
 
@@ -188,7 +187,7 @@ proptest::proptest! {
             if let Some(byte) = bytes.get_mut(at) { *byte = value; }
         }
         let mut symbolizer = Symbolizer::new(Options::default(), Box::new(Disk));
-        let source = ModuleSource::File { bytes: Arc::new(bytes), path: "/bin/true".into(), root: "/".into() };
+        let source = ModuleSource::File { file: ObjectFile::new(bytes), path: "/bin/true".into(), root: "/".into() };
         symbolizer.add(MODULE, source);
         symbolizer.names(Some(MODULE), offset);
     }

@@ -4,10 +4,10 @@
 use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
 use super::proc_source::ProcSource;
-use crate::model::{BuildId, Bytes, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind};
+use crate::model::{BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, ObjectFile};
 use crate::sys::files;
 use crate::unwind::UnwindTables;
-use object::Object;
+use object::{Object, ReadCache};
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct ModuleFile {
     /// As defined in the stream.
     pub def: ModuleDef,
-    /// The file's bytes; `None` for kernel and just-in-time code, and for a file that could not be opened.
-    pub bytes: Option<Bytes>,
+    /// The file; `None` for kernel and just-in-time code, and for a file that could not be opened.
+    pub file: Option<ObjectFile>,
     /// The root of the process that mapped it, e.g. `/proc/41/root`; it ends with that process.
     pub root: PathBuf,
 }
@@ -133,11 +133,11 @@ impl Modules {
         if let Some((module, _)) = same {
             return *module;
         }
-        let (bytes, root) = match proc.open(pid, path, mapping) {
-            Some(opened) => (Some(opened.bytes), opened.root),
+        let (file, root) = match proc.open(pid, path, mapping) {
+            Some(opened) => (Some(opened.file), opened.root),
             None => (None, PathBuf::from("/")),
         };
-        let module = self.define(ModuleKind::File, path, pid, bytes, root, out);
+        let module = self.define(ModuleKind::File, path, pid, file, root, out);
         self.files.entry(mapping.identity).or_default().push((module, path.to_string()));
         module
     }
@@ -146,7 +146,7 @@ impl Modules {
         if let Some(module) = self.vdso {
             return module;
         }
-        let image = files::own_vdso().map(|image| Arc::new(image) as Bytes);
+        let image = files::own_vdso().map(ObjectFile::new);
         let module = self.define(ModuleKind::Vdso, "[vdso]", pid, image, PathBuf::from("/"), out);
         self.vdso = Some(module);
         module
@@ -167,23 +167,24 @@ impl Modules {
         kind: ModuleKind,
         path: &str,
         pid: u32,
-        bytes: Option<Bytes>,
+        file: Option<ObjectFile>,
         root: PathBuf,
         out: &mut EventQueue,
     ) -> ModuleId {
         let id = ModuleId(self.codes.len() as u32);
-        let build_id = bytes.as_ref().and_then(build_id);
+        let build_id = file.as_ref().and_then(build_id);
         let def = ModuleDef { id, kind, path: path.to_string(), build_id, pid };
         // A file that is not ELF, or has no unwind sections, is still a module, but stacks end at its frames.
-        self.codes.push(bytes.as_ref().and_then(|bytes| UnwindTables::parse(bytes).ok()).map(Arc::new));
-        self.shared.add(ModuleFile { def: def.clone(), bytes, root });
+        self.codes.push(file.as_ref().and_then(|file| UnwindTables::parse(file).ok()).map(Arc::new));
+        self.shared.add(ModuleFile { def: def.clone(), file, root });
         out.push(Event::Define(Definition::Module(def)));
         id
     }
 }
 
-fn build_id(bytes: &Bytes) -> Option<BuildId> {
-    let file = object::File::parse((**bytes).as_ref()).ok()?;
+fn build_id(file: &ObjectFile) -> Option<BuildId> {
+    let data = ReadCache::new(file.reader());
+    let file = object::File::parse(&data).ok()?;
     Some(BuildId(file.build_id().ok()??.to_vec()))
 }
 

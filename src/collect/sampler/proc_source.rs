@@ -2,7 +2,7 @@
 //! the tests answers from tables.
 
 use super::maps::Mapping;
-use crate::model::{Bytes, FileStamp, Identity};
+use crate::model::{FileStamp, Identity, ObjectFile};
 use crate::sys::files;
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,8 @@ pub trait ProcSource {
 
 /// A mapped file, opened.
 pub struct OpenedFile {
-    /// Its bytes.
-    pub bytes: Bytes,
+    /// The file.
+    pub file: ObjectFile,
     /// The root below which the process sees it; debug files are searched there as well.
     pub root: PathBuf,
 }
@@ -69,22 +69,22 @@ impl ProcSource for LiveProc {
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile> {
         let theirs = self.process(pid).join("root");
         let range = format!("{:x}-{:x}", mapping.start, mapping.end);
-        if let Some(bytes) = open_if(&self.process(pid).join("map_files").join(range), |_| true) {
-            return Some(OpenedFile { bytes, root: theirs });
+        if let Some(file) = open_if(&self.process(pid).join("map_files").join(range), |_| true) {
+            return Some(OpenedFile { file, root: theirs });
         }
         for root in [theirs.clone(), PathBuf::from("/")] {
             let named = root.join(path.trim_start_matches('/'));
-            if let Some(bytes) = open_if(&named, |stamp| is_mapped(stamp, mapping.identity)) {
-                return Some(OpenedFile { bytes, root });
+            if let Some(file) = open_if(&named, |stamp| is_mapped(stamp, mapping.identity)) {
+                return Some(OpenedFile { file, root });
             }
         }
         None
     }
 }
 
-fn open_if(path: &Path, right: impl FnOnce(&FileStamp) -> bool) -> Option<Bytes> {
+fn open_if(path: &Path, right: impl FnOnce(&FileStamp) -> bool) -> Option<ObjectFile> {
     let (file, stamp) = files::open_foreign(path).ok()?;
-    if right(&stamp) { files::map(&file).ok() } else { None }
+    if right(&stamp) { files::object(file).ok() } else { None }
 }
 
 /// Whether a file of the mapping's name is the mapped one. Layered file systems give it another device in the list of
@@ -99,7 +99,6 @@ pub(crate) mod fake {
 
     use super::*;
     use std::collections::HashMap;
-    use std::sync::Arc;
 
     /// Answers from its fields.
     #[derive(Default)]
@@ -128,7 +127,7 @@ pub(crate) mod fake {
 
         fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<OpenedFile> {
             self.opened.push(path.to_string());
-            Some(OpenedFile { bytes: Arc::new(*b"abc"), root: PathBuf::from("/") })
+            Some(OpenedFile { file: ObjectFile::new(*b"abc"), root: PathBuf::from("/") })
         }
     }
 }
@@ -146,7 +145,7 @@ mod tests {
         let text = proc.maps(pid).unwrap();
         let own = parse(&text).find(|mapping| matches!(mapping.memory, Memory::File(_))).unwrap();
         let Memory::File(path) = own.memory.clone() else { unreachable!() };
-        assert!((*proc.open(pid, &path, &own).unwrap().bytes).as_ref().starts_with(b"\x7fELF"));
+        assert_eq!(proc.open(pid, &path, &own).unwrap().file.bytes(0, 4).as_deref(), Some(b"\x7fELF".as_slice()));
         let mut other = own;
         other.identity.inode += 1;
         (other.start, other.end) = (1, 2);

@@ -3,13 +3,13 @@
 
 use super::super::naming::HostFiles;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{BuildId, Bytes, HostFacts};
+use crate::model::{BuildId, Bytes, HostFacts, ObjectFile};
 use crate::symbols::{FileTail, Files};
-use crate::sys::files::{self, MappedFile};
-use object::Object;
+use crate::sys::files;
+use object::{Object, ReadCache};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The local files that an import may use.
 #[derive(Debug, Clone)]
@@ -20,8 +20,6 @@ pub(super) struct LocalFiles {
     pub vouched: bool,
     /// Whether the file was recorded on this machine with the running kernel.
     pub same: bool,
-    /// The files in use.
-    pub mapped: Arc<Mutex<Vec<MappedFile>>>,
 }
 
 /// The file to look up.
@@ -37,14 +35,14 @@ impl LocalFiles {
         let same =
             !recorded.hostname.is_empty() && recorded.hostname == here.hostname && recorded.kernel == here.kernel;
         let (root, vouched) = (symfs.unwrap_or(Path::new("/")).to_path_buf(), symfs.is_some());
-        LocalFiles { root, vouched, same, mapped: Arc::default() }
+        LocalFiles { root, vouched, same }
     }
 
-    /// The file's bytes, if an identical file exists here.
-    pub(super) fn find(&self, wanted: &Wanted<'_>) -> Option<Bytes> {
+    /// The file, if an identical one exists here.
+    pub(super) fn find(&self, wanted: &Wanted<'_>) -> Option<ObjectFile> {
         let named = self.root.join(wanted.path.trim_start_matches('/'));
-        let by_name = self.open(&named).filter(|(bytes, inode)| self.fits(bytes, *inode, wanted));
-        by_name.map(|(bytes, _)| bytes).or_else(|| self.cached(wanted.build_id?))
+        let by_name = self.open(&named).filter(|(file, inode)| self.fits(file, *inode, wanted));
+        by_name.map(|(file, _)| file).or_else(|| self.cached(wanted.build_id?))
     }
 
     /// Whether JIT maps and dumps may be used: only on the machine that wrote them, or if the user vouches for them.
@@ -52,9 +50,9 @@ impl LocalFiles {
         self.same || self.vouched
     }
 
-    fn fits(&self, bytes: &Bytes, inode: u64, wanted: &Wanted<'_>) -> bool {
+    fn fits(&self, file: &ObjectFile, inode: u64, wanted: &Wanted<'_>) -> bool {
         match (wanted.build_id, wanted.inode) {
-            (Some(id), _) => build_id(bytes).as_ref() == Some(id),
+            (Some(id), _) => build_id(file).as_ref() == Some(id),
             // Inode numbers differ under another root.
             _ if self.vouched => true,
             (None, Some(known)) => self.same && inode == known,
@@ -62,36 +60,25 @@ impl LocalFiles {
         }
     }
 
-    fn open(&self, path: &Path) -> Option<(Bytes, u64)> {
+    fn open(&self, path: &Path) -> Option<(ObjectFile, u64)> {
         let (file, stamp) = files::open_foreign(path).ok()?;
-        let file = MappedFile::open(&file).ok()?;
-        let bytes = file.bytes();
-        if let Ok(mut mapped) = self.mapped.lock() {
-            mapped.push(file);
-        }
-        Some((bytes, stamp.identity.inode))
-    }
-
-    /// Gives back the pages of the files read so far: of a symbol table, few are needed again.
-    pub(super) fn release(&self) {
-        if let Ok(mapped) = self.mapped.lock() {
-            mapped.iter().for_each(|file| file.release(0..usize::MAX));
-        }
+        Some((files::object(file).ok()?, stamp.identity.inode))
     }
 
     /// perf caches recorded files by build-id below the user's home.
-    fn cached(&self, id: &BuildId) -> Option<Bytes> {
+    fn cached(&self, id: &BuildId) -> Option<ObjectFile> {
         let hex = id.to_string();
         let (first, rest) = hex.split_at_checked(2)?;
         let home = std::env::var_os("HOME")?;
         let path = PathBuf::from(home).join(".debug/.build-id").join(first).join(rest).join("elf");
-        self.open(&path).map(|(bytes, _)| bytes).filter(|bytes| build_id(bytes).as_ref() == Some(id))
+        self.open(&path).map(|(file, _)| file).filter(|file| build_id(file).as_ref() == Some(id))
     }
 }
 
 /// The build-id of a file.
-pub(super) fn build_id(bytes: &Bytes) -> Option<BuildId> {
-    let file = object::File::parse((**bytes).as_ref()).ok()?;
+pub(super) fn build_id(file: &ObjectFile) -> Option<BuildId> {
+    let data = ReadCache::new(file.reader());
+    let file = object::File::parse(&data).ok()?;
     Some(BuildId(file.build_id().ok()??.to_vec())).filter(|id| !id.0.is_empty())
 }
 
@@ -107,8 +94,8 @@ pub(super) struct Recorded {
 }
 
 impl Files for Recorded {
-    fn map(&self, path: &Path) -> Option<Bytes> {
-        self.host.map(path)
+    fn open(&self, path: &Path) -> Option<ObjectFile> {
+        self.host.open(path)
     }
 
     /// Serves only the recorded parts of /proc: the processes that now have these ids are different ones.
@@ -139,7 +126,7 @@ impl Files for Recorded {
         self.host.store(name, bytes);
     }
 
-    fn fetch(&self, id: &BuildId) -> Option<Bytes> {
+    fn fetch(&self, id: &BuildId) -> Option<ObjectFile> {
         self.host.fetch(id)
     }
 
@@ -162,15 +149,15 @@ mod tests {
     use super::*;
 
     fn local(same: bool, vouched: bool) -> LocalFiles {
-        LocalFiles { root: "/".into(), vouched, same, mapped: Arc::default() }
+        LocalFiles { root: "/".into(), vouched, same }
     }
 
     #[test]
     fn only_a_file_of_the_same_build_or_of_this_machine_speaks_for_the_recorded_one() {
         let own = std::env::current_exe().unwrap();
         let path = own.to_str().unwrap();
-        let (bytes, _) = local(true, false).open(&own).unwrap();
-        let (build, other) = (build_id(&bytes), BuildId(vec![1; 20]));
+        let (file, _) = local(true, false).open(&own).unwrap();
+        let (build, other) = (build_id(&file), BuildId(vec![1; 20]));
         let inode = inode(&own);
         let found = |same, vouched, build_id: Option<&BuildId>, inode| {
             local(same, vouched).find(&Wanted { path, build_id, inode }).is_some()

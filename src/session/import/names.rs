@@ -10,8 +10,11 @@ use crate::model::{Definition, FrameDef, ModuleId, Note, Symbol};
 use crate::symbols::{ModuleSource, Options, Symbolizer};
 use rustc_hash::FxHashSet;
 
-/// Frames after which the pages of files are given back.
-const RELEASED: usize = 4096;
+/// Bytes of symbols and debug information in memory.
+const MOST: usize = 64 << 20;
+
+/// Frames between two looks at what is in memory.
+const SPAN: usize = 4096;
 
 /// Symbolizes a recording's frames.
 pub(super) struct Names<'a> {
@@ -43,8 +46,8 @@ impl<'a> Names<'a> {
     pub(super) fn name(&mut self, frames: &[FrameDef], mut to: impl FnMut(Definition) -> Result<()>) -> Result<()> {
         for (nth, frame) in (1..).zip(frames) {
             let symbols = self.symbols(frame);
-            if nth % RELEASED == 0 {
-                self.objects.release_files();
+            if nth % SPAN == 0 {
+                self.symbolizer.release_unused_beyond(MOST);
             }
             if !symbols.is_empty() {
                 to(Definition::Names { frame: frame.id, symbols })?;
@@ -68,7 +71,6 @@ impl<'a> Names<'a> {
         }
         let Some(source) = &object.source else { return Vec::new() };
         if self.added.insert(module) {
-            self.objects.release_files();
             self.symbolizer.add(module, source.clone());
         }
         if !matches!(source, ModuleSource::Kernel) {

@@ -5,7 +5,7 @@ use super::files::{LocalFiles, Wanted, build_id};
 use crate::abi::is_anonymous;
 use crate::abi::perf::MmapRecord;
 use crate::collect::sampler::{AddressMap, Definitions, KERNEL, Placed};
-use crate::model::{BuildId, Bytes, Definition, FrameDef, ModuleDef, ModuleId, ModuleKind, Note};
+use crate::model::{BuildId, Definition, FrameDef, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile};
 use crate::store::perfdata::{Build, KernelSymbol};
 use crate::symbols::ModuleSource;
 use crate::sys::files;
@@ -153,11 +153,6 @@ impl Objects {
         Placed { module, base, code: self.code(module, mapping.offset) }
     }
 
-    /// Gives back the pages of the local files that were read.
-    pub(super) fn release_files(&self) {
-        self.local.release();
-    }
-
     /// Drops the data of a process, so that its id can be reused.
     pub(super) fn forget(&mut self, pid: u32) {
         self.just_in_time.remove(&pid);
@@ -193,10 +188,10 @@ impl Objects {
             return *module;
         }
         let wanted = Wanted { path, build_id: identity.0.as_ref(), inode: mapping.inode };
-        let bytes = self.local.find(&wanted);
-        let build = identity.0.clone().or_else(|| build_id(bytes.as_ref()?));
+        let file = self.local.find(&wanted);
+        let build = identity.0.clone().or_else(|| build_id(file.as_ref()?));
         let (path_text, root) = (path.to_string(), self.local.root.clone());
-        let source = bytes.map(|bytes| ModuleSource::File { bytes, path: path_text, root });
+        let source = file.map(|file| ModuleSource::File { file, path: path_text, root });
         let module = self.define(ModuleKind::File, path, mapping.pid, (build, source), out);
         self.files.entry(path.to_string()).or_default().push((identity, module));
         module
@@ -207,13 +202,13 @@ impl Objects {
         if let Some(module) = self.named.get("[vdso]") {
             return *module;
         }
-        let image = files::own_vdso().map(|image| Arc::new(image) as Bytes);
+        let image = files::own_vdso().map(ObjectFile::new);
         let image = image.filter(|image| match self.builds.get("[vdso]") {
             Some(recorded) => build_id(image).as_ref() == Some(recorded),
             None => self.local.same,
         });
         let build = self.builds.get("[vdso]").cloned();
-        let source = image.map(|bytes| ModuleSource::Vdso { bytes });
+        let source = image.map(|image| ModuleSource::Vdso { image });
         let module = self.define(ModuleKind::Vdso, "[vdso]", pid, (build, source), out);
         self.named.insert("[vdso]".into(), module);
         module
@@ -258,11 +253,11 @@ impl Objects {
         out: &mut impl Definitions,
     ) -> ModuleId {
         let id = ModuleId(self.objects.len() as u32);
-        let bytes = match &source {
-            Some(ModuleSource::File { bytes, .. } | ModuleSource::Vdso { bytes }) => Some(bytes),
+        let image = match &source {
+            Some(ModuleSource::File { file: image, .. } | ModuleSource::Vdso { image }) => Some(image),
             _ => None,
         };
-        let code = bytes.and_then(|bytes| UnwindTables::parse(bytes).ok()).map(Arc::new);
+        let code = image.and_then(|image| UnwindTables::parse(image).ok()).map(Arc::new);
         let is_file = kind == ModuleKind::File;
         self.objects.push(Object { source, only: None, path: path.to_string(), is_file, code });
         out.define(Definition::Module(ModuleDef { id, kind, path: path.to_string(), build_id, pid }));
@@ -302,7 +297,7 @@ mod tests {
 
     fn objects(builds: &[Build]) -> (Objects, EventQueue) {
         let mut out = EventQueue::default();
-        let local = LocalFiles { root: "/".into(), vouched: false, same: false, mapped: Arc::default() };
+        let local = LocalFiles { root: "/".into(), vouched: false, same: false };
         (Objects::new(local, builds, false, &mut out), out)
     }
 

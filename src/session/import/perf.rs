@@ -89,7 +89,6 @@ pub(super) fn import<O: Output>(
         import.take(&record)?;
         if records.position() - released > RELEASED {
             source.release(released..records.position());
-            import.objects.release_files();
             released = records.position();
         }
     }

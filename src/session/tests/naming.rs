@@ -1,7 +1,7 @@
 //! The naming thread: its requests, its results, and what remains if it fails.
 
 use crate::collect::sampler::{KERNEL, ModuleFile, ModuleFiles, NAMED_BELOW};
-use crate::model::{Bytes, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, Note};
+use crate::model::{Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile, ReadAt};
 use crate::session::naming::{HostFiles, Namer};
 use crate::symbols::Options;
 use crate::sys::files::own_vdso;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// No process has it.
 const NOBODY: u32 = 4_194_305;
 
-fn module(id: u32, kind: ModuleKind, bytes: Option<Bytes>, root: &Path) -> ModuleFile {
+fn module(id: u32, kind: ModuleKind, file: Option<ObjectFile>, root: &Path) -> ModuleFile {
     let def = ModuleDef { id: ModuleId(id), kind, path: "[it]".to_string(), build_id: None, pid: NOBODY };
-    ModuleFile { def, bytes, root: root.to_path_buf() }
+    ModuleFile { def, file, root: root.to_path_buf() }
 }
 
 /// The kernel, and one more module.
@@ -46,12 +46,12 @@ fn names(events: &[Event]) -> Vec<(u32, String)> {
 }
 
 /// The file offset of a function of the vdso; `None` on a machine without one.
-fn vdso_function() -> Option<(Bytes, u64, String)> {
+fn vdso_function() -> Option<(ObjectFile, u64, String)> {
     let image = own_vdso()?;
     let file = object::File::parse(&*image).ok()?;
     let symbol = file.dynamic_symbols().find(|symbol| symbol.is_definition() && symbol.size() > 0)?;
     let (address, name) = (symbol.address(), symbol.name().ok()?.to_string());
-    Some((Arc::new(image), address, name))
+    Some((ObjectFile::new(image), address, name))
 }
 
 #[test]
@@ -106,8 +106,12 @@ fn a_runtime_may_write_its_names_after_its_code_was_seen() {
 /// A file that cannot be read.
 struct Broken;
 
-impl AsRef<[u8]> for Broken {
-    fn as_ref(&self) -> &[u8] {
+impl ReadAt for Broken {
+    fn length(&self) -> u64 {
+        panic!("a parser with a bug")
+    }
+
+    fn read_at(&self, _: u64, _: &mut [u8]) -> std::io::Result<usize> {
         panic!("a parser with a bug")
     }
 }
@@ -119,7 +123,7 @@ fn a_thread_that_panics_leaves_a_note_and_the_names_before_it() {
     std::fs::write(root.path().join(format!("tmp/perf-{NOBODY}.map")), "200000 10 render\n").unwrap();
     let files = ModuleFiles::default();
     files.add(module(0, ModuleKind::Jit, None, root.path()));
-    files.add(module(1, ModuleKind::File, Some(Arc::new(Broken)), Path::new("/")));
+    files.add(module(1, ModuleKind::File, Some(ObjectFile::new(Broken)), Path::new("/")));
     let namer = Namer::start(Arc::new(files), Options::default(), HostFiles::default());
     namer.ask(&[frame(0, Some(0), 0x20_0008)]);
     namer.ask(&[frame(1, Some(1), 7)]);

@@ -2,7 +2,7 @@
 
 use super::lookup::Lookup;
 use super::sections::Sections;
-use crate::model::{Bytes, Symbol};
+use crate::model::{ObjectFile, Symbol};
 use crate::symbols::files::Files;
 
 self_cell::self_cell!(
@@ -19,9 +19,13 @@ pub(in crate::symbols) struct Debug(Cell);
 impl Debug {
     /// Finds the compilation units; `None` if there is no usable debug information. It may refer to a
     /// supplementary file.
-    pub(in crate::symbols) fn parse(bytes: &Bytes, supplement: Option<&Bytes>, files: &dyn Files) -> Option<Debug> {
-        let sections = Sections::read(bytes, files).filter(Sections::has_units)?;
-        let owner = (sections, supplement.and_then(|bytes| Sections::read(bytes, files)));
+    pub(in crate::symbols) fn parse(
+        file: &ObjectFile,
+        supplement: Option<&ObjectFile>,
+        files: &dyn Files,
+    ) -> Option<Debug> {
+        let sections = Sections::read(file, files).filter(Sections::has_units)?;
+        let owner = (sections, supplement.and_then(|file| Sections::read(file, files)));
         Cell::try_new(owner, |(main, supplement)| Lookup::new(main, supplement.as_ref())).ok().map(Debug)
     }
 

@@ -9,7 +9,7 @@ mod sections;
 mod unit_index;
 
 pub(super) use debug::Debug;
-pub(super) use sections::open;
+pub(super) use sections::{Cached, cached, open};
 
 /// A part of a debug section.
 type Reader<'a> = gimli::EndianSlice<'a, gimli::LittleEndian>;

@@ -3,13 +3,12 @@
 use super::Reader;
 use super::inflated::inflated;
 use crate::error::{Context, Result};
-use crate::model::Bytes;
+use crate::model::{Bytes, ObjectFile, ObjectReader};
 use crate::symbols::files::Files;
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
-use object::{CompressionFormat, Object, ObjectSection};
+use object::{CompressionFormat, Object, ObjectSection, ReadCache, ReadRef};
 use rustc_hash::FxHashMap;
 use std::io;
-use std::ops::Range;
 
 /// The sections that lines and inlined calls are read from. The others are large, and inflating them takes long.
 const NEEDED: [&str; 12] = [
@@ -29,40 +28,42 @@ const NEEDED: [&str; 12] = [
 
 /// The location of a section's bytes.
 enum Data {
-    /// Uncompressed, a range of the file.
-    At(Range<usize>),
+    /// Uncompressed, at an offset of the file, so many bytes.
+    At(u64, u64),
     /// Decompressed: the first bytes, so many.
     Inflated(Bytes, usize),
 }
 
 /// The debug sections of one file.
 pub(super) struct Sections {
-    bytes: Bytes,
+    cache: Cached,
     found: FxHashMap<String, Data>,
 }
 
 impl Sections {
-    pub(super) fn read(bytes: &Bytes, files: &dyn Files) -> Option<Sections> {
-        let file = open(bytes).ok()?;
+    pub(super) fn read(file: &ObjectFile, files: &dyn Files) -> Option<Sections> {
+        // What is compressed need not stay in memory.
+        let headers = cached(file);
+        let cache = cached(file);
+        let file = open(&headers).ok()?;
         let mut found = FxHashMap::default();
         for section in file.sections() {
             let Some(name) = section.name().ok().filter(|name| NEEDED.contains(name)) else { continue };
             let range = section.compressed_file_range().ok()?;
             let data = if range.format == CompressionFormat::None {
-                let start = usize::try_from(range.offset).ok()?;
-                Data::At(start..start.checked_add(usize::try_from(range.compressed_size).ok()?)?)
+                Data::At(range.offset, range.compressed_size)
             } else {
                 inflated(name, section.compressed_data().ok()?, files)
                     .map(|(bytes, size)| Data::Inflated(bytes, size))?
             };
             found.insert(name.to_string(), data);
         }
-        Some(Sections { bytes: bytes.clone(), found })
+        Some(Sections { cache, found })
     }
 
     fn get(&self, id: SectionId) -> Reader<'_> {
         let bytes = match self.found.get(id.name()) {
-            Some(Data::At(range)) => (*self.bytes).as_ref().get(range.clone()).unwrap_or(&[]),
+            Some(Data::At(offset, size)) => (&self.cache).read_bytes_at(*offset, *size).unwrap_or(&[]),
             Some(Data::Inflated(bytes, size)) => (**bytes).as_ref().get(..*size).unwrap_or(&[]),
             None => &[],
         };
@@ -83,9 +84,17 @@ impl Sections {
     }
 }
 
-/// Parses the image's headers again, which is cheaper than storing a borrow of the bytes next to the bytes.
-pub(in crate::symbols) fn open(bytes: &Bytes) -> Result<object::File<'_>> {
-    object::File::parse((**bytes).as_ref())
+/// A file, and the parts of it that were read.
+pub(in crate::symbols) type Cached = ReadCache<ObjectReader>;
+
+/// A file of which nothing was read yet.
+pub(in crate::symbols) fn cached(file: &ObjectFile) -> Cached {
+    ReadCache::new(file.reader())
+}
+
+/// Parses a file's headers.
+pub(in crate::symbols) fn open(cache: &Cached) -> Result<object::File<'_, &Cached>> {
+    object::File::parse(cache)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
         .context(|| "cannot read the ELF headers")
 }

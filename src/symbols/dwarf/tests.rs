@@ -2,18 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use super::lookup::Lookup;
-use super::sections::{Sections, open};
-use crate::model::Bytes;
+use super::sections::{Sections, cached, open};
+use crate::model::ObjectFile;
 use crate::symbols::tests::Shelf;
 use object::{Object, ObjectSection, SectionFlags};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Addresses compared in each file.
 const ADDRESSES: u64 = 4_000;
 
-fn bytes(path: &Path) -> Bytes {
-    Arc::new(std::fs::read(path).unwrap())
+fn read(path: &Path) -> ObjectFile {
+    ObjectFile::new(std::fs::read(path).unwrap())
 }
 
 fn is_code(flags: SectionFlags) -> bool {
@@ -22,14 +21,14 @@ fn is_code(flags: SectionFlags) -> bool {
 
 /// Returns how many addresses have names, and how many of them inlined calls.
 fn compare(path: &Path) -> (usize, usize) {
-    let file = bytes(path);
-    let supplement = object::File::parse((*file).as_ref()).unwrap().gnu_debugaltlink().unwrap().map(|(name, _)| {
+    let (file, cache) = (read(path), cached(&read(path)));
+    let object = open(&cache).unwrap();
+    let supplement = object.gnu_debugaltlink().unwrap().map(|(name, _)| {
         let name = PathBuf::from(String::from_utf8_lossy(name).into_owned());
-        Sections::read(&bytes(&path.parent().unwrap().join(name)), &Shelf::default()).unwrap()
+        Sections::read(&read(&path.parent().unwrap().join(name)), &Shelf::default()).unwrap()
     });
     let main = Sections::read(&file, &Shelf::default()).unwrap();
     let lookup = Lookup::new(&main, supplement.as_ref()).unwrap();
-    let object = open(&file).unwrap();
     // In separate files they have no bytes.
     let code: Vec<_> = object.sections().filter(|section| is_code(section.flags())).collect();
     assert!(!code.is_empty(), "{}", path.display());
