@@ -11,7 +11,7 @@ use crate::symbols::{ModuleSource, Options, Symbolizer};
 use rustc_hash::FxHashSet;
 
 /// Bytes of symbols and debug information in memory.
-const MOST: usize = 64 << 20;
+const MOST: usize = 24 << 20;
 
 /// Frames between two looks at what is in memory.
 const SPAN: usize = 4096;
