@@ -10,6 +10,7 @@ mod formula;
 mod hardware;
 mod health;
 mod host;
+pub mod limits;
 mod mapping;
 mod measure;
 mod meta;

@@ -1,30 +1,59 @@
 //! Demangles linker symbols: Rust (both schemes, without the hash) and C++. Unrecognised names stay unchanged.
+//! A name stops where a reader stops reading: 480 bytes of C++ can stand for gigabytes.
 
-/// Longer names are truncated: a reader cannot use more, and a hostile file may contain a name of any length.
-const LONGEST: usize = 4096;
+use crate::model::limits::READABLE_NAME;
+use std::fmt::{self, Write};
 
 /// The demangled form of a linker symbol without its version suffix (`@GLIBC_2.2`).
 #[must_use]
 pub fn demangle(linker: &str) -> String {
     // A leading `@` does not start a version, and Rust v0 names contain no `@`.
     let linker = linker.split_once('@').map_or(linker, |(name, _)| if name.is_empty() { linker } else { name });
-    let mut name = rust(linker).or_else(|| cpp(linker)).unwrap_or_else(|| linker.to_string());
-    if name.len() > LONGEST {
-        let end = (0..=LONGEST).rev().find(|at| name.is_char_boundary(*at)).unwrap_or(0);
-        name.truncate(end);
-        name.push('…');
-    }
-    name
+    rust(linker).or_else(|| cpp(linker)).unwrap_or_else(|| cut(linker))
+}
+
+/// A name as it is, cut where a reader stops reading.
+pub(super) fn cut(name: &str) -> String {
+    Short::of(|out| out.write_str(name)).unwrap_or_default()
 }
 
 fn rust(linker: &str) -> Option<String> {
-    rustc_demangle::try_demangle(linker).ok().map(|name| format!("{name:#}"))
+    let name = rustc_demangle::try_demangle(linker).ok()?;
+    Short::of(|out| write!(out, "{name:#}"))
 }
 
 fn cpp(linker: &str) -> Option<String> {
     let mangled = linker.starts_with("_Z") || linker.starts_with("__Z");
     let symbol = mangled.then(|| cpp_demangle::Symbol::new(linker).ok()).flatten()?;
-    symbol.demangle().ok()
+    Short::of(|out| symbol.structured_demangle(out, &cpp_demangle::DemangleOptions::default()))
+}
+
+/// A text that refuses what goes beyond the limit.
+#[derive(Default)]
+struct Short {
+    text: String,
+    full: bool,
+}
+
+impl Short {
+    /// What `write` writes, cut; `None` if it fails for another reason.
+    fn of(write: impl FnOnce(&mut Short) -> fmt::Result) -> Option<String> {
+        let mut out = Short::default();
+        let written = write(&mut out);
+        if out.full {
+            out.text.push('…');
+        }
+        (written.is_ok() || out.full).then_some(out.text)
+    }
+}
+
+impl Write for Short {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = if self.full { 0 } else { READABLE_NAME - self.text.len() };
+        self.full |= text.len() > room;
+        self.text.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+        if self.full { Err(fmt::Error) } else { Ok(()) }
+    }
 }
 
 #[cfg(test)]
@@ -52,6 +81,30 @@ mod tests {
     #[test]
     fn a_name_of_any_length_stays_short_and_whole() {
         let name = demangle(&"ä".repeat(5000));
-        assert!(name.len() <= LONGEST + '…'.len_utf8() && name.ends_with('…'));
+        assert!(name.len() <= READABLE_NAME + '…'.len_utf8() && name.ends_with('…'));
+        for (length, cut) in [(READABLE_NAME, false), (READABLE_NAME + 1, true)] {
+            let (plain, cpp) = ("a".repeat(length), format!("_Z{}{}", length - 2, "a".repeat(length - 2)) + "v");
+            for name in [demangle(&plain), demangle(&cpp)] {
+                assert_eq!((name.ends_with('…'), name.trim_end_matches('…').len()), (cut, READABLE_NAME), "{length}");
+            }
+        }
+    }
+
+    /// A type whose name is ten times the previous one's at each of `levels` levels.
+    fn bomb(levels: usize) -> String {
+        let digits: Vec<char> = ('0'..='9').chain('A'..='Z').collect();
+        let levels = (1..=levels).map(|level| format!("S_I{}E", format!("S{}_", digits[level - 1]).repeat(10)));
+        format!("_Z1f1AIiiE{}", levels.collect::<String>())
+    }
+
+    #[test]
+    fn a_name_that_stands_for_gigabytes_is_cut_as_soon_as_it_is_long() {
+        assert_eq!(demangle(&bomb(1)).matches("A<int, int>").count(), 11);
+        let begun = std::time::Instant::now();
+        for levels in [5, 11, 30] {
+            let name = demangle(&bomb(levels));
+            assert!(name.starts_with("f(A<int, int>, A<A<int, int>, ") && name.ends_with('…'), "{name}");
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(5));
     }
 }

@@ -9,8 +9,7 @@ use super::functions::Functions;
 use crate::error::Result;
 use crate::model::{BuildId, ObjectFile, Symbol};
 use object::{Object, ObjectSection, ObjectSegment};
-use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -23,6 +22,8 @@ pub(super) struct Image {
     /// File offset, address and size of each loaded segment.
     segments: Vec<(u64, u64, u64)>,
     debug_file: Option<Attached>,
+    /// Whether names are missing because of a limit.
+    limited: Cell<bool>,
     tables: RefCell<Rc<Tables>>,
 }
 
@@ -32,8 +33,6 @@ struct Tables {
     debug: OnceCell<Option<Debug>>,
     functions: OnceCell<Functions>,
     unwind: OnceCell<Option<UnwindSections>>,
-    /// Readable names of the functions asked for so far, by their start: a function is met at many addresses.
-    readable: RefCell<FxHashMap<u64, String>>,
 }
 
 /// A separate debug file, and the supplementary file that dwz moved common parts of it to.
@@ -58,6 +57,7 @@ impl Image {
             build_id,
             segments,
             debug_file: None,
+            limited: Cell::new(false),
             tables: RefCell::default(),
         })
     }
@@ -86,6 +86,11 @@ impl Image {
             .collect()
     }
 
+    /// The name of the file if functions in it lack lines or inlined calls because of a limit.
+    pub(super) fn limited(&self) -> Option<&str> {
+        self.limited.get().then_some(&self.label)
+    }
+
     /// Memory of what was read so far, bytes.
     pub(super) fn bytes(&self) -> usize {
         let tables = self.tables.borrow();
@@ -104,7 +109,11 @@ impl Image {
     pub(super) fn names(&self, offset: u64, files: &dyn Files) -> Vec<Symbol> {
         let Some(address) = self.address_of(offset) else { return Vec::new() };
         let tables = self.tables.borrow().clone();
-        let mut names = self.debug(&tables, files).map(|debug| debug.names(address)).unwrap_or_default();
+        let debug = self.debug(&tables, files);
+        let mut names = debug.map(|debug| debug.names(address)).unwrap_or_default();
+        if debug.is_some_and(Debug::is_limited) {
+            self.limited.set(true);
+        }
         // The outermost name comes from the symbol table, as in other tools. Debug information may use an alias or, for
         // assembler, have no name at all.
         if let Some(outermost) = names.last_mut()
@@ -148,10 +157,8 @@ impl Image {
             let debug_file = self.debug_file.iter().map(|separate| &separate.file);
             Functions::read(debug_file.chain([&self.file]).map(cached).collect())
         });
-        let readable =
-            |start, name: &str| tables.readable.borrow_mut().entry(start).or_insert_with(|| demangle(name)).clone();
         let bounds = || self.bounds(tables, address).map(|range| format!("{}+{:#x}", self.label, range.start));
-        functions.find(address, readable).or_else(bounds)
+        functions.find(address, demangle).map(|(_, name)| name).or_else(bounds)
     }
 
     fn bounds(&self, tables: &Tables, address: u64) -> Option<Range<u64>> {

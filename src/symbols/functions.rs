@@ -2,8 +2,13 @@
 //! thousand functions, and a recording meets some hundred.
 
 use super::dwarf::{Cached, open};
-use object::{Object, ObjectSymbol, ObjectSymbolTable, SymbolIndex, SymbolKind};
+use crate::model::limits::{LINKER_NAME, NAMELESS_SYMBOLS};
+use object::read::elf::{ElfFile, FileHeader, Sym};
+use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, ReadRef, SymbolIndex, SymbolKind};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::ffi::CStr;
 
 /// A symbol by its address, in three words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +69,15 @@ pub(super) struct Functions {
     entries: Vec<Entry>,
     /// Of the symbol tables, which are kept.
     bytes: usize,
+    /// The functions asked for so far, by the last symbol before their addresses: a function is met at many of them.
+    known: RefCell<FxHashMap<u64, Option<Known>>>,
+}
+
+/// A function with its readable name.
+struct Known {
+    start: u64,
+    end: u64,
+    name: String,
 }
 
 impl Functions {
@@ -77,32 +91,41 @@ impl Functions {
             entries
         });
         let bytes = files.with_dependent(|_, files| table_bytes(files));
-        Functions { files, entries, bytes }
+        Functions { files, entries, bytes, known: RefCell::default() }
     }
 
-    /// Passes the start and mangled name of the function that covers an address to `read`.
-    pub(super) fn find<T>(&self, address: u64, read: impl FnOnce(u64, &str) -> T) -> Option<T> {
+    /// The start and name of the function that covers an address. `readable` makes the name of the linker's, once.
+    pub(super) fn find(&self, address: u64, readable: impl FnOnce(&str) -> String) -> Option<(u64, String)> {
+        let after = self.entries.partition_point(|entry| entry.address() <= address);
+        let nearest = self.entries.get(after.checked_sub(1)?)?.address();
+        let mut known = self.known.borrow_mut();
+        let known = known.entry(nearest).or_insert_with(|| self.read_function(after, readable));
+        known.as_ref().filter(|known| address < known.end).map(|known| (known.start, known.name.clone()))
+    }
+
+    /// The last function that starts before an entry.
+    fn read_function(&self, mut after: usize, readable: impl FnOnce(&str) -> String) -> Option<Known> {
+        let least = after.saturating_sub(NAMELESS_SYMBOLS);
         self.files.with_dependent(|_, files| {
-            let mut after = self.entries.partition_point(|entry| entry.address() <= address);
             loop {
                 let start = self.entries.get(after.checked_sub(1)?)?.address();
                 let before = self.entries.get(..after)?.iter();
                 let first = after - before.rev().take_while(|entry| entry.address() == start).count();
                 let aliases = self.entries.get(first..after)?.iter();
-                let Some(named) = aliases.filter_map(|alias| function(files, *alias)).min_by(by_rank) else {
-                    // A symbol without a name is none.
-                    after = first;
-                    continue;
-                };
-                let end = if named.size == 0 { self.next(files, after) } else { start.saturating_add(named.size) };
-                return (address < end).then(|| read(start, named.name));
+                if let Some(named) = aliases.filter_map(|alias| function(files, *alias)).min_by(by_rank) {
+                    let end = if named.size == 0 { self.next(files, after) } else { start.saturating_add(named.size) };
+                    return Some(Known { start, end, name: readable(named.name) });
+                }
+                // A symbol without a name is none.
+                after = Some(first).filter(|first| *first > least)?;
             }
         })
     }
 
     /// The start of the first function from an entry on: a symbol without a size reaches there.
     fn next(&self, files: &Objects<'_>, entry: usize) -> u64 {
-        let named = self.entries.iter().skip(entry).find(|entry| function(files, **entry).is_some());
+        let mut named = self.entries.iter().skip(entry).take(NAMELESS_SYMBOLS);
+        let named = named.find(|entry| function(files, **entry).is_some());
         named.map_or(u64::MAX, |entry| entry.address())
     }
 
@@ -137,12 +160,36 @@ fn symbols(files: &Objects<'_>) -> impl Iterator<Item = Entry> {
 
 fn function<'a>(files: &Objects<'a>, entry: Entry) -> Option<Function<'a>> {
     let table = (entry.symbol & ((1 << TABLE_BITS) - 1)) as usize;
-    let file = files.get(table / 2)?;
-    let symbols = if table.is_multiple_of(2) { file.symbol_table() } else { file.dynamic_symbol_table() };
-    let symbol = symbols?.symbol_by_index(SymbolIndex((entry.symbol >> TABLE_BITS) as usize)).ok()?;
-    let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+    let (file, is_static) = (files.get(table / 2)?, table.is_multiple_of(2));
+    let index = SymbolIndex((entry.symbol >> TABLE_BITS) as usize);
+    let symbols = if is_static { file.symbol_table() } else { file.dynamic_symbol_table() };
+    let symbol = symbols?.symbol_by_index(index).ok()?;
+    let name = match file {
+        object::File::Elf32(elf) => name(elf, is_static, index),
+        object::File::Elf64(elf) => name(elf, is_static, index),
+        _ => None,
+    };
     let size = symbol.size();
-    Some(Function { name, size, binding: (size == 0, symbol.is_weak(), !symbol.is_global()) })
+    Some(Function { name: name?, size, binding: (size == 0, symbol.is_weak(), !symbol.is_global()) })
+}
+
+/// The name of a symbol, cut to what is read of one: any number of symbols may share a string of any length.
+fn name<'a, E: FileHeader>(elf: &ElfFile<'a, E, &'a Cached>, is_static: bool, index: SymbolIndex) -> Option<&'a str> {
+    let table = if is_static { elf.elf_symbol_table() } else { elf.elf_dynamic_symbol_table() };
+    let (strings, size) = elf.section_by_index(table.string_section()).ok()?.file_range()?;
+    let place = u64::from(table.symbol(index).ok()?.st_name(elf.endian()));
+    let start = strings.checked_add(place)?;
+    let longest = size.checked_sub(place)?.min(LINKER_NAME as u64 + 1);
+    // Names of up to some kilobytes are searched for their end; a longer one is read as far as the limit.
+    let whole = elf.data().read_bytes_at_until(start..start.checked_add(longest)?, 0);
+    let read = whole.or_else(|()| elf.data().read_bytes_at(start, longest)).ok()?;
+    let name = match CStr::from_bytes_until_nul(read) {
+        Ok(name) => name.to_str().ok()?,
+        Err(_) if whole.is_ok() => std::str::from_utf8(read).ok()?,
+        Err(_) if longest <= LINKER_NAME as u64 => return None,
+        Err(_) => read.utf8_chunks().next()?.valid(),
+    };
+    (!name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]
@@ -191,7 +238,7 @@ mod tests {
                     let last = all[..all.len().min(nth + 2)].iter().rfind(|(start, ..)| *start <= address);
                     let last = last.filter(|(_, end, _)| address < *end);
                     let plain = last.map(|(start, _, name)| (*start, name.clone()));
-                    let ours = functions.find(address, |start, name| (start, name.to_string()));
+                    let ours = functions.find(address, str::to_string);
                     assert_eq!(ours, plain, "{address:#x} in {path}");
                     found += usize::from(ours.is_some());
                 }
@@ -200,9 +247,71 @@ mod tests {
         assert!(found > 2_000, "{found}");
     }
 
+    /// A file with a table of symbols, each of a start, size and place of its name.
+    fn program(strings: &[u8], symbols: &[(u64, u64, u32)]) -> Cached {
+        let entry = |(start, size, name): &(u64, u64, u32)| {
+            [&name.to_le_bytes()[..], &[0x12, 0, 1, 0], &start.to_le_bytes(), &size.to_le_bytes()].concat()
+        };
+        let table: Vec<u8> = [vec![0; 24], symbols.iter().flat_map(entry).collect()].concat();
+        let section = |kind: u32, offset: usize, size: usize, link: u32, entry: u64| {
+            let head = [&[0; 4][..], &kind.to_le_bytes(), &[0; 16]].concat();
+            let place = [offset.to_le_bytes(), size.to_le_bytes()].concat();
+            [&head[..], &place, &link.to_le_bytes(), &1u32.to_le_bytes(), &[0; 8], &entry.to_le_bytes()].concat()
+        };
+        let (table_at, strings_at) = (64, 64 + table.len());
+        let sections = [
+            section(0, 0, 0, 0, 0),
+            section(1, 0, 0, 0, 0),
+            section(2, table_at, table.len(), 3, 24),
+            section(3, strings_at, strings.len(), 0, 0),
+        ];
+        let mut head = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 62, 0, 1, 0, 0, 0];
+        head.resize(40, 0);
+        let padding = vec![0; strings.len().next_multiple_of(8) - strings.len()];
+        head.extend((strings_at + strings.len() + padding.len()).to_le_bytes());
+        head.extend([0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 64, 0, 4, 0, 3, 0]);
+        cached(&ObjectFile::new([head, table, strings.to_vec(), padding, sections.concat()].concat()))
+    }
+
+    #[test]
+    fn a_name_is_read_only_so_far() {
+        for (length, read) in
+            [(1, 1), (4096, 4096), (4097, 4097), (LINKER_NAME, LINKER_NAME), (LINKER_NAME + 99, LINKER_NAME + 1)]
+        {
+            let strings = [&[0], &vec![b'n'; length][..], &[0]].concat();
+            let functions = Functions::read(vec![program(&strings, &[(16, 8, 1)])]);
+            let found = functions.find(20, str::to_string).map(|(start, name)| (start, name.len()));
+            assert_eq!(found, Some((16, read)), "{length} bytes");
+            let unended = Functions::read(vec![program(&strings[..=length], &[(16, 8, 1)])]);
+            assert_eq!(unended.find(20, str::to_string).is_some(), length > LINKER_NAME, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn many_symbols_at_an_address_are_read_once() {
+        let strings = [&[0], &vec![b'n'; 1 << 20][..], &[0]].concat();
+        let functions = Functions::read(vec![program(&strings, &vec![(16, 80, 1); 10_000])]);
+        let mut read = 0;
+        for address in (0..10_000).map(|nth| 16 + nth % 80) {
+            assert!(functions.find(address, |name| (read += name.len(), String::new()).1).is_some());
+        }
+        assert_eq!(read, LINKER_NAME + 1);
+    }
+
+    #[test]
+    fn only_so_many_symbols_without_a_name_are_passed_over() {
+        for (nameless, found) in [(NAMELESS_SYMBOLS - 1, true), (NAMELESS_SYMBOLS, false), (100_000, false)] {
+            let nameless = (1..=nameless as u64).map(|nth| (16 + nth, 1, 0));
+            let symbols: Vec<_> = [(16, 1 << 40, 1)].into_iter().chain(nameless).collect();
+            let functions = Functions::read(vec![program(b"\0f\0", &symbols)]);
+            assert_eq!(functions.find(1 << 20, str::to_string), found.then(|| (16, "f".to_string())));
+            assert_eq!(functions.find(16, str::to_string), Some((16, "f".to_string())));
+        }
+    }
+
     #[test]
     fn what_is_no_program_has_no_functions() {
         let functions = Functions::read(vec![cached(&ObjectFile::new(b"no ELF"))]);
-        assert_eq!(functions.find(7, |start, _| start), None);
+        assert_eq!(functions.find(7, str::to_string), None);
     }
 }

@@ -2,18 +2,20 @@
 //! in hexadecimal) or a jitdump file, which the runtime maps so that profilers find it.
 //! Neither is trusted: both are in world-writable directories.
 
+use super::demangle::cut;
 use super::files::Files;
-use super::jitdump;
+use super::jitdump::{self, JitDump};
 use crate::abi::mappings;
 use crate::model::Symbol;
+use crate::model::limits::{JIT_FUNCTIONS, JIT_LINE, JIT_MAP_BYTES, JIT_RECORD};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Upper limit for the bytes read of one map. The largest maps seen in practice have some ten megabytes.
-const MOST: u64 = 256 << 20;
+/// A jitdump is looked for at so many addresses without a name, and then ever less often: runtimes map it early.
+const MOST_LOOKS: u32 = 64;
 
-/// Longer than any name: a file without a line end within this many bytes is not a map.
-const LONGEST_LINE: usize = 1 << 20;
+/// Bytes of a jitdump in memory: more than of a record that is given up.
+const PIECE: u64 = 2 * JIT_RECORD as u64;
 
 /// The code of one process. A missing address causes another read of its files if they have grown.
 #[derive(Debug)]
@@ -26,15 +28,18 @@ pub(super) struct JitCode {
     map_read: u64,
     /// Path of the jitdump as the process sees it. Kept because the process's mappings end with the process.
     dump: Option<PathBuf>,
-    /// Size of the jitdump at the last read, bytes.
-    dump_read: u64,
+    /// How often it was looked for.
+    dump_looks: u32,
+    /// How far it was read.
+    dump_read: JitDump,
     /// Start to (end, name). A later entry replaces the entries it overlaps, as the new code replaced the old.
     functions: BTreeMap<u64, (u64, Box<str>)>,
 }
 
 impl JitCode {
     pub(super) fn new(pid: u32, root: PathBuf) -> JitCode {
-        JitCode { pid, root, inner: None, map_read: 0, dump: None, dump_read: 0, functions: BTreeMap::new() }
+        let (dump, functions) = (JitDump::default(), BTreeMap::new());
+        JitCode { pid, root, inner: None, map_read: 0, dump: None, dump_looks: 0, dump_read: dump, functions }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -57,7 +62,7 @@ impl JitCode {
 
     /// Reads newly appended lines. A map that became shorter is a new one: the process now runs another program.
     fn refresh_map(&mut self, files: &dyn Files) {
-        if self.map_read >= MOST {
+        if self.map_read >= JIT_MAP_BYTES {
             return;
         }
         let inner = *self.inner.get_or_insert_with(|| inner_pid(files, self.pid).unwrap_or(self.pid));
@@ -73,27 +78,33 @@ impl JitCode {
         let whole = grown.bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let lines = String::from_utf8_lossy(grown.bytes.get(..whole).unwrap_or_default());
         lines.lines().for_each(|line| self.add_line(line));
-        let endless = whole == 0 && grown.bytes.len() > LONGEST_LINE;
-        self.map_read = if endless { MOST } else { read + whole as u64 };
+        let endless = whole == 0 && grown.bytes.len() > JIT_LINE;
+        self.map_read = if endless { JIT_MAP_BYTES } else { read + whole as u64 };
     }
 
     fn refresh_dump(&mut self, files: &dyn Files) {
         if self.dump.is_none() {
+            self.dump_looks = self.dump_looks.saturating_add(1);
+            // A process may have many thousand mappings, and code at as many addresses without a name.
+            if self.dump_looks > MOST_LOOKS && !self.dump_looks.is_power_of_two() {
+                return;
+            }
             let maps = files.text(&PathBuf::from(format!("/proc/{}/maps", self.pid))).unwrap_or_default();
             let mapped = mappings(maps.as_bytes()).filter(|mapping| !mapping.is_deleted());
             self.dump = mapped.filter_map(|mapping| mapping.path()).find(|path| jitdump::is_jitdump(path));
         }
-        let Some(path) = &self.dump else { return };
-        let inside = self.root.join(path.strip_prefix("/").unwrap_or(path));
+        let Some(path) = self.dump.clone() else { return };
+        let inside = self.root.join(path.strip_prefix("/").unwrap_or(&path));
         // The root of an exited process is gone. Outside a container, the path still leads to the file.
-        let Some(dump) = files.open(&inside).or_else(|| files.open(path)) else { return };
-        let length = dump.length().min(MOST);
-        if length > self.dump_read
-            && let Some(bytes) = dump.bytes(0, length)
-        {
-            self.dump_read = length;
-            jitdump::functions(&bytes, &mut |start, size, name| self.add(start, size, name));
-        }
+        let Some(dump) = files.open(&inside).or_else(|| files.open(&path)) else { return };
+        let length = dump.length();
+        let mut read = std::mem::take(&mut self.dump_read);
+        while let Some(left) = length.checked_sub(read.position())
+            && self.functions.len() < JIT_FUNCTIONS
+            && let Some(bytes) = dump.bytes(read.position(), left.min(PIECE))
+            && read.read(length, &bytes, &mut |start, size, name| self.add(start, size, name))
+        {}
+        self.dump_read = read;
     }
 
     fn add_line(&mut self, line: &str) {
@@ -110,7 +121,9 @@ impl JitCode {
         let below = self.functions.range(..start).next_back().filter(|(_, (end, _))| *end > start).map(|(at, _)| *at);
         let covered: Vec<u64> = below.into_iter().chain(self.functions.range(start..end).map(|(at, _)| *at)).collect();
         covered.iter().for_each(|at| drop(self.functions.remove(at)));
-        self.functions.insert(start, (end, name.into()));
+        if self.functions.len() < JIT_FUNCTIONS {
+            self.functions.insert(start, (end, cut(name).into()));
+        }
     }
 }
 
@@ -201,6 +214,18 @@ mod tests {
             (map.find(0x1f), map.find(0x27), map.find(0x12), map.find(0x2c)),
             (Some("new"), Some("new"), None, None)
         );
+    }
+
+    #[test]
+    fn a_process_has_only_so_many_functions_with_names_of_only_such_length() {
+        let mut map = map(&[&format!("1 1 {}", "n".repeat(1 << 20))]);
+        assert!(map.find(1).is_some_and(|name| name.len() < 5000));
+        (2..=JIT_FUNCTIONS as u64 + 9).for_each(|at| map.add(at, 1, "f"));
+        assert_eq!(map.functions.len(), JIT_FUNCTIONS);
+        let last = JIT_FUNCTIONS as u64;
+        assert_eq!((map.find(last), map.find(last + 1)), (Some("f"), None));
+        map.add(last, 1, "in its place");
+        assert_eq!(map.find(last), Some("in its place"));
     }
 
     #[test]

@@ -160,6 +160,19 @@ impl Symbolizer {
                 fix: Some("Install the -dbgsym packages, build with -g, or record with --debuginfod.".into()),
             });
         }
+        let limited: BTreeSet<&str> = self.images().filter_map(|image| image.image.limited()).collect();
+        if !limited.is_empty() {
+            notes.push(Note {
+                topic: "debug-information-limited".into(),
+                text: format!(
+                    "debug information exceeds a limit: functions without source lines or inlined calls in {}",
+                    list(&limited.into_iter().map(str::to_string).collect::<Vec<_>>())
+                ),
+                fix: Some(
+                    "`ironlaw doctor --limits` lists the limits; a program that a compiler wrote meets none.".into(),
+                ),
+            });
+        }
         if !self.nameless_jit.is_empty() {
             let pids: BTreeSet<u32> = self.nameless_jit.iter().map(|(pid, _)| *pid).collect();
             let pids: Vec<String> = pids.iter().map(u32::to_string).collect();

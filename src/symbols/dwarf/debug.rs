@@ -34,6 +34,14 @@ impl Debug {
         self.0.with_dependent(|_, lookup| lookup.bytes())
     }
 
+    /// Whether names are missing because of a limit.
+    pub(in crate::symbols) fn is_limited(&self) -> bool {
+        let refused = |(main, supplement): &(Sections, Option<Sections>)| {
+            main.is_refused() || supplement.as_ref().is_some_and(Sections::is_refused)
+        };
+        refused(self.0.borrow_owner()) || self.0.with_dependent(|_, lookup| lookup.is_limited())
+    }
+
     /// The names at an address, innermost first. A name may be empty if only the line is known.
     pub(in crate::symbols) fn names(&self, address: u64) -> Vec<Symbol> {
         self.0.with_dependent(|_, lookup| lookup.names(address))

@@ -2,8 +2,9 @@
 //! they are left to later sessions.
 
 use crate::model::Bytes;
+use crate::model::limits::{INFLATED_BYTES, INFLATED_RATIO};
 use crate::symbols::files::Files;
-use object::CompressedData;
+use object::{CompressedData, CompressedFileRange};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -13,6 +14,13 @@ const STORED: RangeInclusive<usize> = 64 << 10..=16 << 20;
 
 /// The last bytes of a stored section: the disk may have lost the end of a file that was just written.
 const END: &[u8] = b"ironlaw section 1";
+
+/// Whether a section would be larger than any compiler writes, after others of the same file. It is not decompressed.
+pub(super) fn is_refused(section: &CompressedFileRange, others: u64) -> bool {
+    let (packed, size) = (section.compressed_size, section.uncompressed_size);
+    let grown = size > *STORED.end() as u64 && size / INFLATED_RATIO > packed;
+    grown || others.saturating_add(size) > INFLATED_BYTES
+}
 
 /// A section's contents, which are the first bytes, and their size; `None` if they are damaged.
 pub(super) fn inflated(name: &str, section: CompressedData<'_>, files: &dyn Files) -> Option<(Bytes, usize)> {
@@ -72,6 +80,25 @@ mod tests {
             assert!(read(&data, size, &files).as_ref() == Some(&plain), "{size} bytes");
             assert_eq!(files.0.borrow().is_some(), kept, "{size} bytes");
             assert!(read(&data, size, &files).as_ref() == Some(&plain), "{size} bytes again");
+        }
+    }
+
+    #[test]
+    fn a_section_beyond_use_is_not_decompressed() {
+        let whole = *STORED.end() as u64;
+        for (packed, size, others, expected) in [
+            (1, whole, 0, false),
+            (1, whole + 1, 0, true),
+            (whole / INFLATED_RATIO, whole + 1, 0, false),
+            (whole / INFLATED_RATIO, whole + INFLATED_RATIO, 0, true),
+            (INFLATED_BYTES, INFLATED_BYTES, 0, false),
+            (INFLATED_BYTES, INFLATED_BYTES, 1, true),
+            (INFLATED_BYTES, INFLATED_BYTES + 1, 0, true),
+            (u64::MAX, u64::MAX, u64::MAX, true),
+        ] {
+            let format = CompressionFormat::Zlib;
+            let section = CompressedFileRange { format, offset: 0, compressed_size: packed, uncompressed_size: size };
+            assert_eq!(is_refused(&section, others), expected, "{size} of {packed} after {others}");
         }
     }
 

@@ -1,14 +1,19 @@
 //! Names and lines at an address, from the unit that covers it alone where that unit refers to no other.
 
-use super::Reader;
+use super::nesting::is_too_deep;
 use super::sections::Sections;
 use super::unit_index::UnitIndex;
+use super::{Reader, UnitRef};
 use crate::model::Symbol;
+use crate::model::limits::UNITS_AT_ADDRESS;
 use crate::symbols::demangle::demangle;
 use addr2line::Context;
-use gimli::{DebugAranges, DebugInfo, DebugInfoOffset, Dwarf, LittleEndian, Reader as _, Section as _, UnitHeader};
+use gimli::{
+    AbbreviationsCacheStrategy, DebugAranges, DebugInfo, DebugInfoOffset, Dwarf, LittleEndian, Reader as _,
+    Section as _, UnitHeader,
+};
 use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 /// Units kept with what was read of them. All are dropped beyond it: addresses come module by module, not unit by unit.
@@ -24,9 +29,13 @@ pub(super) struct Lookup<'a> {
     listed: UnitIndex,
     /// Read for addresses that are not listed: it takes a look at every unit.
     stated: OnceCell<UnitIndex>,
-    /// By their place; `None` if a unit refers to others.
+    /// By their place; `None` if a unit refers to others, is damaged or nested too deeply.
     units: RefCell<FxHashMap<usize, Option<Rc<Context<Reader<'a>>>>>>,
     all: OnceCell<Option<Context<Reader<'a>>>>,
+    /// Whether units may be read among the others, by their place: their inlined calls are not nested too deeply.
+    sound: RefCell<FxHashMap<usize, bool>>,
+    /// Whether an address has no names because of a limit.
+    limited: Cell<bool>,
 }
 
 impl<'a> Lookup<'a> {
@@ -34,7 +43,8 @@ impl<'a> Lookup<'a> {
     pub(super) fn new(sections: &'a Sections, supplement: Option<&'a Sections>) -> gimli::Result<Lookup<'a>> {
         let listed = UnitIndex::listed(&sections.dwarf()?);
         let (stated, units, all) = (OnceCell::new(), RefCell::default(), OnceCell::new());
-        Ok(Lookup { sections, supplement, listed, stated, units, all })
+        let (sound, limited) = (RefCell::default(), Cell::new(false));
+        Ok(Lookup { sections, supplement, listed, stated, units, all, sound, limited })
     }
 
     /// Memory of what was read, bytes, about.
@@ -52,13 +62,15 @@ impl<'a> Lookup<'a> {
 
     /// `None` if another index may know more.
     fn among(&self, index: &UnitIndex, address: u64) -> Option<Vec<Symbol>> {
-        for place in index.at(address) {
+        let mut units = index.at(address);
+        for place in units.by_ref().take(UNITS_AT_ADDRESS) {
             let Some(unit) = self.unit(place) else { return Some(self.among_all(address)) };
             let names = frames(&unit, address);
             if !names.is_empty() {
                 return Some(names);
             }
         }
+        self.limited.set(self.limited.get() || units.next().is_some());
         index.is_complete().then(Vec::new)
     }
 
@@ -70,8 +82,40 @@ impl<'a> Lookup<'a> {
 
     /// The same, from all units.
     pub(super) fn among_all(&self, address: u64) -> Vec<Symbol> {
+        if !self.may_ask_all(address) {
+            self.limited.set(true);
+            return Vec::new();
+        }
         let all = self.all.get_or_init(|| self.read_all().ok());
         all.as_ref().map(|all| frames(all, address)).unwrap_or_default()
+    }
+
+    /// Whether an address has no names because of a limit.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limited.get()
+    }
+
+    /// Whether the units that addr2line searches for an address are few and none of them is nested too deeply.
+    fn may_ask_all(&self, address: u64) -> bool {
+        let stated = self.stated();
+        let mut claiming: Vec<usize> = self.listed.at(address).chain(stated.at(address)).map(|unit| unit.0).collect();
+        claiming.sort_unstable();
+        claiming.dedup();
+        let is_sound = |unit: usize| {
+            let check = || self.is_sound(DebugInfoOffset(unit)).unwrap_or(false);
+            *self.sound.borrow_mut().entry(unit).or_insert_with(check)
+        };
+        claiming.len() <= UNITS_AT_ADDRESS
+            && claiming.into_iter().chain(stated.anywhere().iter().map(|unit| unit.0)).all(is_sound)
+    }
+
+    fn is_sound(&self, unit: DebugInfoOffset) -> gimli::Result<bool> {
+        let dwarf = self.sections.dwarf()?;
+        // addr2line leaves out a unit whose head is damaged.
+        let Ok(unit) = dwarf.debug_info.header_from_offset(unit).and_then(|header| dwarf.unit(header)) else {
+            return Ok(true);
+        };
+        Ok(!is_too_deep(UnitRef::new(&dwarf, &unit))?)
     }
 
     fn read_all(&self) -> gimli::Result<Context<Reader<'a>>> {
@@ -90,7 +134,7 @@ impl<'a> Lookup<'a> {
         units.entry(place.0).or_insert_with(|| self.alone(place).ok().flatten().map(Rc::new)).clone()
     }
 
-    /// A unit without the others; `None` if it refers to them.
+    /// A unit without the others; `None` if it refers to them, or is nested too deeply.
     fn alone(&self, place: DebugInfoOffset) -> gimli::Result<Option<Context<Reader<'a>>>> {
         let mut dwarf = self.sections.dwarf()?;
         let header = dwarf.debug_info.header_from_offset(place)?;
@@ -103,7 +147,10 @@ impl<'a> Lookup<'a> {
         dwarf.debug_info = DebugInfo::new(bytes, LittleEndian);
         // These ranges name units by their place.
         dwarf.debug_aranges = DebugAranges::new(&[], LittleEndian);
-        Context::from_dwarf(dwarf).map(Some)
+        dwarf.populate_abbreviations_cache(AbbreviationsCacheStrategy::All);
+        let unit = dwarf.unit(dwarf.debug_info.header_from_offset(DebugInfoOffset(0))?)?;
+        let is_sound = !is_too_deep(UnitRef::new(&dwarf, &unit))?;
+        is_sound.then(|| Context::from_dwarf(dwarf)).transpose()
     }
 }
 

@@ -5,6 +5,7 @@ mod bounds;
 mod debug;
 mod inflated;
 mod lookup;
+mod nesting;
 mod sections;
 mod unit_index;
 

@@ -1,7 +1,7 @@
 //! The debug sections of a file, some of which may be compressed.
 
 use super::Reader;
-use super::inflated::inflated;
+use super::inflated::{inflated, is_refused};
 use crate::error::{Context, Result};
 use crate::model::{Bytes, ObjectFile, ObjectReader};
 use crate::symbols::files::Files;
@@ -38,6 +38,8 @@ enum Data {
 pub(super) struct Sections {
     cache: Cached,
     found: FxHashMap<String, Data>,
+    /// Whether a section is larger than a limit: then none is read.
+    refused: bool,
 }
 
 impl Sections {
@@ -46,19 +48,31 @@ impl Sections {
         let headers = cached(file);
         let cache = cached(file);
         let file = open(&headers).ok()?;
-        let mut found = FxHashMap::default();
+        let (mut found, mut inflated_bytes) = (FxHashMap::default(), 0);
         for section in file.sections() {
             let Some(name) = section.name().ok().filter(|name| NEEDED.contains(name)) else { continue };
             let range = section.compressed_file_range().ok()?;
             let data = if range.format == CompressionFormat::None {
                 Data::At(range.offset, range.compressed_size)
             } else {
+                if is_refused(&range, inflated_bytes) {
+                    return Some(Sections { cache, found: FxHashMap::default(), refused: true });
+                }
+                inflated_bytes += range.uncompressed_size;
                 inflated(name, section.compressed_data().ok()?, files)
                     .map(|(bytes, size)| Data::Inflated(bytes, size))?
             };
             found.insert(name.to_string(), data);
         }
-        Some(Sections { cache, found })
+        Some(Sections { cache, found, refused: false })
+    }
+
+    /// Sections of these contents.
+    #[cfg(test)]
+    pub(super) fn of(parts: &[(&str, &[u8])]) -> Sections {
+        let contents = |part: &[u8]| Data::Inflated(std::sync::Arc::new(part.to_vec()), part.len());
+        let found = parts.iter().map(|(name, part)| (name.to_string(), contents(part))).collect();
+        Sections { cache: cached(&ObjectFile::new(b"")), found, refused: false }
     }
 
     fn get(&self, id: SectionId) -> Reader<'_> {
@@ -76,7 +90,12 @@ impl Sections {
     }
 
     pub(super) fn has_units(&self) -> bool {
-        self.found.contains_key(".debug_info")
+        self.refused || self.found.contains_key(".debug_info")
+    }
+
+    /// Whether nothing is read of it because of a limit.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused
     }
 
     pub(super) fn dwarf(&self) -> gimli::Result<Dwarf<Reader<'_>>> {

@@ -4,6 +4,7 @@
 use super::lookup::Lookup;
 use super::sections::{Sections, cached, open};
 use crate::model::ObjectFile;
+use crate::model::limits::{INLINED_DEPTH, UNITS_AT_ADDRESS};
 use crate::symbols::tests::Shelf;
 use object::{Object, ObjectSection, SectionFlags};
 use std::path::{Path, PathBuf};
@@ -62,4 +63,67 @@ fn installed_debug_files_have_the_names_that_reading_all_of_them_gives() {
     files.sort_unstable();
     // The C library's, where it is installed, is the largest.
     files.iter().rev().take(2).chain(files.iter().take(4)).for_each(|(_, path)| _ = compare(path));
+}
+
+/// Abbreviations of a unit with code at an address, of a function and of an inlined call; of a function that refers to
+/// another unit.
+const ABBREVIATIONS: &[u8] = &[
+    1, 0x11, 1, 0x11, 1, 0x12, 7, 0, 0, // low and high address
+    2, 0x2e, 1, 0x03, 8, 0x11, 1, 0x12, 7, 0, 0, // name, too
+    3, 0x1d, 1, 0x03, 8, 0x11, 1, 0x12, 7, 0, 0, //
+    0,
+];
+const REFERRING: &[u8] = &[4, 0x2e, 0, 0x47, 0x10, 0, 0, 0];
+
+/// Where the code is, and how much.
+const CODE: (u64, u64) = (0x1000, 0x100);
+
+fn entry(code: u8, name: &str) -> Vec<u8> {
+    let name = if name.is_empty() { Vec::new() } else { [name.as_bytes(), &[0]].concat() };
+    [&[code], &name[..], &CODE.0.to_le_bytes(), &CODE.1.to_le_bytes()].concat()
+}
+
+/// A unit with these entries.
+fn unit(entries: &[u8]) -> Vec<u8> {
+    let body = [&[4, 0, 0, 0, 0, 0, 8], &entry(1, "")[..], entries, &[0]].concat();
+    [&(body.len() as u32).to_le_bytes(), &body[..]].concat()
+}
+
+/// A function with so many inlined calls, one within the other.
+fn nested(depth: usize) -> Vec<u8> {
+    [entry(2, "outer"), entry(3, "inner").repeat(depth), vec![0; depth + 1]].concat()
+}
+
+#[test]
+fn inlined_calls_are_followed_only_so_deep_by_any_way() {
+    for (depth, names) in [(0, 1), (1, 2), (INLINED_DEPTH, INLINED_DEPTH + 1), (INLINED_DEPTH + 1, 0), (100_000, 0)] {
+        let refers = [&ABBREVIATIONS[..ABBREVIATIONS.len() - 1], REFERRING].concat();
+        for abbreviations in [ABBREVIATIONS, &refers] {
+            let sections = Sections::of(&[(".debug_info", &unit(&nested(depth))), (".debug_abbrev", abbreviations)]);
+            let lookup = Lookup::new(&sections, None).unwrap();
+            assert_eq!(lookup.names(CODE.0).len(), names, "{depth} levels");
+            assert_eq!(lookup.is_limited(), names == 0, "{depth} levels");
+        }
+    }
+}
+
+#[test]
+fn inlined_calls_beside_each_other_are_not_within_each_other() {
+    let beside = [entry(3, "inner"), vec![0]].concat().repeat(10 * INLINED_DEPTH);
+    let info = unit(&[entry(2, "outer"), beside, vec![0]].concat());
+    let sections = Sections::of(&[(".debug_info", &info), (".debug_abbrev", ABBREVIATIONS)]);
+    let lookup = Lookup::new(&sections, None).unwrap();
+    assert_eq!((lookup.names(CODE.0).len(), lookup.is_limited()), (2, false));
+}
+
+#[test]
+fn only_so_many_units_are_searched_for_an_address() {
+    for (others, found) in [(0, true), (UNITS_AT_ADDRESS - 1, true), (UNITS_AT_ADDRESS, false), (10_000, false)] {
+        let info = [unit(&[]).repeat(others), unit(&nested(0))].concat();
+        let sections = Sections::of(&[(".debug_info", &info), (".debug_abbrev", ABBREVIATIONS)]);
+        let lookup = Lookup::new(&sections, None).unwrap();
+        assert_eq!(lookup.names(CODE.0).len(), usize::from(found), "{others} others");
+        assert_eq!(lookup.is_limited(), !found, "{others} others");
+        assert_eq!(lookup.among_all(CODE.0).len(), usize::from(found), "{others} others");
+    }
 }

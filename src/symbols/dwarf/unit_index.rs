@@ -13,8 +13,10 @@ use std::sync::Arc;
 pub(super) struct UnitIndex {
     /// Sorted by end.
     ranges: Vec<Covered>,
-    /// Whether units may have code at other addresses.
+    /// Whether units that are not in the index may have code.
     incomplete: bool,
+    /// Units that may have code at any address.
+    anywhere: Vec<DebugInfoOffset>,
 }
 
 #[derive(Debug)]
@@ -49,8 +51,13 @@ impl UnitIndex {
             // Partial units and those of types have no code.
             if matches!(header.type_(), UnitType::Compilation | UnitType::Skeleton(_) | UnitType::SplitCompilation(_)) {
                 // A damaged unit has no names; the others keep theirs.
-                let other = covered(dwarf, header, |range| index.add(unit, range));
-                index.incomplete |= other.unwrap_or(false);
+                match covered(dwarf, header, |range| index.add(unit, range)) {
+                    Ok(false) => {}
+                    other => {
+                        index.incomplete |= other.is_ok();
+                        index.anywhere.push(unit);
+                    }
+                }
             }
         }
         Ok(index.sorted())
@@ -84,6 +91,11 @@ impl UnitIndex {
             .take_while(move |covered| covered.least <= address)
             .filter(move |covered| covered.range.begin <= address)
             .map(|covered| covered.unit)
+    }
+
+    /// The units that may have code at any address.
+    pub(super) fn anywhere(&self) -> &[DebugInfoOffset] {
+        &self.anywhere
     }
 
     /// Whether an address that is not in the index is in no unit.

@@ -1,0 +1,65 @@
+//! The limits of everything that reads data others wrote: files of profiled programs, recordings, settings, HTTP.
+//! Each constant states what it bounds and what happens beyond it; `ironlaw doctor --limits` prints them.
+
+/// A limit as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// The data, e.g. `symbol tables`.
+    pub data: &'static str,
+    /// What is bounded.
+    pub bounds: &'static str,
+    /// The largest value that is read.
+    pub most: u64,
+    /// What the value counts, e.g. `bytes`.
+    pub unit: &'static str,
+    /// What happens to data beyond the limit.
+    pub beyond: &'static str,
+}
+
+macro_rules! limits {
+    ($($data:literal { $($name:ident: $type:ty = $most:expr, $unit:literal, $bounds:literal, $beyond:literal;)* })*) => {
+        $($(
+            #[doc = concat!("Of ", $data, ": ", $bounds, ", in ", $unit, ". Beyond: ", $beyond, ".")]
+            pub const $name: $type = $most;
+        )*)*
+
+        /// All limits, data by data.
+        pub const ALL: &[Limit] = &[$($(
+            Limit { data: $data, bounds: $bounds, most: $most as u64, unit: $unit, beyond: $beyond },
+        )*)*];
+    };
+}
+
+limits! {
+    "symbol tables" {
+        LINKER_NAME: usize = 16 << 10, "bytes", "one name as the linker writes it", "the name is cut";
+        READABLE_NAME: usize = 4096, "bytes", "one demangled name", "the name is cut";
+        NAMELESS_SYMBOLS: usize = 1024, "symbols", "symbols without a name before one with a name", "the address has no name";
+    }
+    "debug information" {
+        INFLATED_BYTES: u64 = 1 << 30, "bytes", "decompressed sections of one file", "no lines and inlined functions";
+        INFLATED_RATIO: u64 = 64, "times", "growth of a section of more than 16 MiB by decompression", "no lines and inlined functions";
+        INLINED_DEPTH: usize = 256, "levels", "inlined calls within each other", "no lines and inlined functions in that unit";
+        UNITS_AT_ADDRESS: usize = 64, "units", "compilation units that claim one address", "the first ones are searched";
+    }
+    "perf maps and jitdumps" {
+        JIT_MAP_BYTES: u64 = 256 << 20, "bytes", "a perf map", "the rest is not read";
+        JIT_LINE: usize = 1 << 20, "bytes", "a line of a perf map", "the map is not read";
+        JIT_RECORD: usize = 1 << 20, "bytes", "an incomplete record of a jitdump", "the rest is not read";
+        JIT_FUNCTIONS: usize = 1 << 20, "functions", "functions of one process", "later functions have no names";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_is_described_once() {
+        for (at, limit) in ALL.iter().enumerate() {
+            assert!(limit.most > 0, "{limit:?}");
+            let same = ALL.iter().filter(|other| (other.data, other.bounds) == (limit.data, limit.bounds)).count();
+            assert_eq!(same, 1, "{at}: {limit:?}");
+        }
+    }
+}
