@@ -52,6 +52,11 @@ interference *ARGS:
     cargo build --release --locked
     tests/interference.py target/release/ironlaw {{ARGS}}
 
+# Causes the faults that take too long or too many rights for the tests (assets/guide/faults.md; some 25 minutes, root).
+faults *ARGS:
+    cargo build --release --locked
+    tests/faults.py target/release/ironlaw {{ARGS}}
+
 # Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
 sql *ARGS:
     cargo build --locked

@@ -26,6 +26,7 @@ mod baseline;
 mod cli;
 mod diff;
 mod export;
+mod faults;
 mod golden;
 mod guide;
 mod identities;

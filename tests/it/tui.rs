@@ -153,6 +153,27 @@ fn a_terminal_too_small_says_so_and_a_larger_one_shows_the_screen_again() {
 }
 
 #[test]
+fn two_thousand_sizes_later_the_screen_is_whole_and_the_terminal_comes_back() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86389");
+    let mut pty = session(&dir, &target);
+    // Sizes from far too small to far too large, on each screen.
+    for number in 0..2_000_u32 {
+        pty.resize((2 + number * 7_919 % 300) as u16, (2 + number * 104_729 % 120) as u16);
+        if number % 100 == 0 {
+            pty.press(&(number / 100 % 7 + 1).to_string());
+        }
+    }
+    pty.resize(SIZE.0, SIZE.1);
+    pty.press("2");
+    pty.wait_for(PLANTED);
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
 fn what_was_seen_stays_when_the_target_ends() {
     require!("perf");
     let dir = Dir::alone();

@@ -190,10 +190,10 @@ impl<W: ProcSource> Assembler<W> {
 
     /// Ends the round.
     pub fn sweep(&mut self) {
-        let Assembler { tasks, modules, proc, follow, spans, ended, .. } = self;
+        let Assembler { tasks, modules, proc, follow, spans, ended, clock, .. } = self;
         spans.sweep();
         tasks.sweep(
-            |pid| proc.alive(pid),
+            |pid, at| proc.alive_since(pid, clock.now() - at),
             |pid| {
                 modules.ended(pid);
                 follow.leave(pid);

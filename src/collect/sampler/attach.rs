@@ -1,7 +1,7 @@
 //! Opens the events on the target, all of a CPU's into one ring, and chooses how: per thread, per CPU or per control
 //! group. The events are opened stopped.
 
-use super::event_requests::{EventGroup, EventRequests, paranoid, refused};
+use super::event_requests::{EventGroup, EventRequests, Restrictions, paranoid, refused};
 use super::new_threads::threads_of;
 use super::origin::{Origin, Origins, RingKind, Role};
 use super::rings::Rings;
@@ -301,7 +301,7 @@ impl Attacher<'_> {
                 match self.set(set, place, at, Some(tid)) {
                     Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(false),
                     Err(error) => {
-                        let error = refused(&error, &set.name, paranoid(self.root));
+                        let error = refused(&error, &set.name, Restrictions::read(self.root));
                         return Err(error.context(format!("cannot profile thread {tid}")));
                     }
                     Ok(()) => {}
@@ -338,7 +338,8 @@ impl Attacher<'_> {
         match opened {
             Err(error) if error.raw_os_error() == Some(ENODEV) && self.cpus.len() > 1 => Ok(()),
             Err(error) => {
-                Err(refused(&error, &set.name, paranoid(self.root)).context(format!("cannot profile CPU {cpu}")))
+                Err(refused(&error, &set.name, Restrictions::read(self.root))
+                    .context(format!("cannot profile CPU {cpu}")))
             }
             Ok(()) => Ok(()),
         }

@@ -6,6 +6,7 @@ use crate::model::{CallGraph, EventSpec, Note, Rate, WaitSource};
 use crate::sys::bpf::WaitSums;
 use crate::sys::perf::event::{self, Request};
 use crate::sys::perf::record::Layout;
+use crate::sys::procfs;
 use std::io;
 use std::path::Path;
 
@@ -127,15 +128,42 @@ pub fn paranoid(root: &Path) -> Option<i32> {
     std::fs::read_to_string(root.join("proc/sys/kernel/perf_event_paranoid")).ok()?.trim().parse().ok()
 }
 
+/// What may make the kernel refuse an event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Restrictions {
+    /// `kernel.perf_event_paranoid`; `None` if it cannot be read.
+    pub paranoid: Option<i32>,
+    /// Whether a seccomp filter is in force, as in a container.
+    pub filtered: bool,
+}
+
+impl Restrictions {
+    /// Those that this process is under.
+    pub fn read(root: &Path) -> Restrictions {
+        let status = std::fs::read(root.join("proc/self/status")).unwrap_or_default();
+        Restrictions { paranoid: paranoid(root), filtered: procfs::status(&status).seccomp == Some(2) }
+    }
+}
+
 /// Explains the refusal of an event and how to fix it.
-pub fn refused(error: &io::Error, event: &str, paranoid: Option<i32>) -> Error {
+pub fn refused(error: &io::Error, event: &str, restrictions: Restrictions) -> Error {
+    const CONTAINER: &str = "docker run --security-opt seccomp=unconfined --cap-add PERFMON --cap-add SYS_PTRACE";
     const CAPABILITY: &str = "sudo setcap cap_perfmon,cap_sys_ptrace+ep on the ironlaw binary";
     let fail = |kind, why: &str| Error::new(kind, format!("the kernel refused event {event}: {why} ({error})"));
     match error.raw_os_error() {
         Some(libc_errno::EPERM | libc_errno::EACCES) => {
-            let level = paranoid.map_or_else(|| "?".to_string(), |level| level.to_string());
-            fail(ErrorKind::NotPermitted, &format!("not permitted with kernel.perf_event_paranoid={level}"))
-                .hint(format!("Run as root, or: sudo sysctl kernel.perf_event_paranoid=1, or: {CAPABILITY}."))
+            let level = restrictions.paranoid.map_or_else(|| "?".to_string(), |level| level.to_string());
+            let why = format!("not permitted with kernel.perf_event_paranoid={level}");
+            let setting = format!("sudo sysctl kernel.perf_event_paranoid=1, or: {CAPABILITY}");
+            match restrictions.filtered {
+                false => fail(ErrorKind::NotPermitted, &why).hint(format!("Run as root, or: {setting}.")),
+                true => fail(ErrorKind::NotPermitted, &format!("{why} and the seccomp filter in force"))
+                    .hint(format!("In a container: {CONTAINER}. Elsewhere run as root, or: {setting}.")),
+            }
+        }
+        Some(libc_errno::ENOSYS) if restrictions.filtered => {
+            fail(ErrorKind::NotPermitted, "the seccomp filter in force takes perf_event_open away")
+                .hint(format!("In a container: {CONTAINER}."))
         }
         Some(libc_errno::ENOENT | libc_errno::EOPNOTSUPP | libc_errno::ENODEV) => {
             fail(ErrorKind::Unsupported, "this machine does not have it")
@@ -159,6 +187,7 @@ mod libc_errno {
     pub const EINVAL: i32 = 22;
     pub const ENFILE: i32 = 23;
     pub const EMFILE: i32 = 24;
+    pub const ENOSYS: i32 = 38;
     pub const EOPNOTSUPP: i32 = 95;
 }
 
@@ -200,7 +229,7 @@ mod tests {
             (95, "EOPNOTSUPP", Unsupported, "this machine does not have it", "ironlaw doctor"),
         ] {
             let cause = io::Error::from_raw_os_error(number);
-            let error = refused(&cause, "llc-misses", Some(4));
+            let error = refused(&cause, "llc-misses", Restrictions { paranoid: Some(4), filtered: false });
             let text = error.to_string();
             assert_eq!(error.kind(), kind, "{name}");
             assert!(text.starts_with("the kernel refused event llc-misses: "), "{name}: {text}");
@@ -211,10 +240,30 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_in_force_is_named_with_how_to_run_a_container_without() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc/self")).unwrap();
+        for (seccomp, number, expected) in [
+            ("2", 1, "perf_event_paranoid=? and the seccomp filter in force ("),
+            ("2", 13, "perf_event_paranoid=? and the seccomp filter in force ("),
+            ("2", 38, "the seccomp filter in force takes perf_event_open away"),
+            ("0", 1, "perf_event_paranoid=? ("),
+            ("0", 38, "it cannot be opened"),
+        ] {
+            std::fs::write(root.path().join("proc/self/status"), format!("Name:\tx\nSeccomp:\t{seccomp}\n")).unwrap();
+            let error = refused(&io::Error::from_raw_os_error(number), "cycles", Restrictions::read(root.path()));
+            assert!(error.to_string().contains(expected), "{error}");
+            let remedy = error.remedy().unwrap_or_default();
+            assert_eq!(remedy.contains("docker run --security-opt seccomp=unconfined"), seccomp == "2", "{remedy}");
+        }
+    }
+
+    #[test]
     fn a_setting_that_cannot_be_read_is_not_made_up() {
-        let error = refused(&io::Error::from_raw_os_error(1), "cycles", None);
+        let error = refused(&io::Error::from_raw_os_error(1), "cycles", Restrictions::default());
         assert!(error.to_string().contains("perf_event_paranoid=?"), "{error}");
-        let error = refused(&io::ErrorKind::UnexpectedEof.into(), "cycles", Some(1));
+        let error =
+            refused(&io::ErrorKind::UnexpectedEof.into(), "cycles", Restrictions { paranoid: Some(1), filtered: true });
         assert_eq!((error.kind(), error.remedy()), (ErrorKind::Io, None), "not an error of the kernel's");
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc/sys/kernel")).unwrap();

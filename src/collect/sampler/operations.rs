@@ -1,7 +1,7 @@
 //! Counts operations in the kernel: calls of a function or hits of a tracepoint, wherever the target runs. Counts are
 //! not sampled or scaled: a count includes every hit, or a note reports that it is less.
 
-use super::event_requests::{paranoid, refused};
+use super::event_requests::{Restrictions, refused};
 use super::new_threads::{settled, threads_of};
 use super::probe::{self, Probe};
 use crate::error::{Error, ErrorKind, Result};
@@ -259,7 +259,7 @@ impl OpsRequest<'_> {
                 Error::new(ErrorKind::Unsupported, format!("the kernel cannot put a probe on {} ({error})", self.name))
                     .hint("Its first instruction may be one that cannot be replaced: count another function.")
             }
-            _ => refused(error, &self.name, paranoid(self.root)),
+            _ => refused(error, &self.name, Restrictions::read(self.root)),
         };
         error.context("cannot count operations")
     }

@@ -4,6 +4,8 @@
 use super::maps::Mapping;
 use crate::model::{FileStamp, Identity, ObjectFile};
 use crate::sys::files;
+use crate::sys::procfs::{ProcFs, clock_tick, task_stat};
+use crate::units::Nanos;
 use std::path::{Path, PathBuf};
 
 /// The system as seen by the assembly of samples.
@@ -14,6 +16,8 @@ pub trait ProcSource {
     fn comm(&mut self, pid: u32, tid: u32) -> Option<String>;
     /// Whether a process (or thread) can still run: a zombie cannot, unless other threads of it are alive.
     fn alive(&mut self, id: u32) -> bool;
+    /// The same of a process that was alive `ago`: a younger one only has its number.
+    fn alive_since(&mut self, pid: u32, ago: Nanos) -> bool;
     /// Opens the file behind a mapping that names `path`.
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile>;
 }
@@ -62,6 +66,14 @@ impl ProcSource for LiveProc {
             Some(b'Z' | b'X') => std::fs::read_dir(process.join("task")).is_ok_and(|tasks| tasks.count() > 1),
             _ => true,
         }
+    }
+
+    fn alive_since(&mut self, pid: u32, ago: Nanos) -> bool {
+        let proc = ProcFs::new(&self.root);
+        let born = proc.read(format!("{pid}/stat")).ok().and_then(|text| Some(task_stat(&text)?.start_ticks));
+        let (Some(born), Some(now)) = (born, proc.ticks_since_boot()) else { return self.alive(pid) };
+        // Both times are rounded down, so an age may be a tick too high.
+        now.saturating_sub(born) > ago.0 / clock_tick().0 + 1 && self.alive(pid)
     }
 
     /// Tries the very file, which needs privilege, then its name in the process's own root, then in ours in case the
@@ -125,6 +137,10 @@ pub(crate) mod fake {
             self.maps.contains_key(&id)
         }
 
+        fn alive_since(&mut self, pid: u32, _: Nanos) -> bool {
+            self.alive(pid)
+        }
+
         fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<OpenedFile> {
             self.opened.push(path.to_string());
             Some(OpenedFile { file: ObjectFile::new(*b"abc"), root: PathBuf::from("/") })
@@ -150,6 +166,22 @@ mod tests {
         other.identity.inode += 1;
         (other.start, other.end) = (1, 2);
         assert!(proc.open(pid, &path, &other).is_none(), "another inode is another file");
+    }
+
+    #[test]
+    fn a_process_younger_than_the_end_of_another_only_has_its_number() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("7")).unwrap();
+        let stat = format!("7 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {} 0 0{}", 50_000, " 0".repeat(28));
+        std::fs::write(root.path().join("7/stat"), stat).unwrap();
+        let mut proc = LiveProc::new(root.path());
+        assert!(proc.alive_since(7, Nanos(1)), "where the time since boot is unknown, its number is believed");
+        std::fs::write(root.path().join("uptime"), "501.00 900.00\n").unwrap();
+        // It was started a second ago.
+        for (ago_ms, alive) in [(0, true), (900, true), (979, true), (1_000, false), (90_000, false)] {
+            assert_eq!(proc.alive_since(7, Nanos(ago_ms * 1_000_000)), alive, "{ago_ms} ms");
+        }
+        assert!(!proc.alive_since(8, Nanos(0)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Translates the plan into requests to the kernel: events, their fallbacks, what each sample carries. Events are
 //! opened only on the calling thread, to test what is permitted and what counts.
 
-use super::event_requests::{EventGroup, EventRequests, layout, paranoid, records, refused};
+use super::event_requests::{EventGroup, EventRequests, Restrictions, layout, records, refused};
 use super::origin::Role;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
@@ -151,14 +151,14 @@ fn permitted(root: &Path, notes: &mut Vec<Note>) -> Result<bool> {
     if open(false).is_ok() {
         return Ok(true);
     }
-    let paranoid = paranoid(root);
-    open(true).map_err(|error| refused(&error, "cpu-clock", paranoid))?;
+    let restrictions = Restrictions::read(root);
+    open(true).map_err(|error| refused(&error, "cpu-clock", restrictions))?;
     notes.push(Note {
         topic: "kernel-excluded".to_string(),
         text: format!(
             "The kernel does not let this user sample it (perf_event_paranoid is {}): only user code is \
              sampled and counted.",
-            paranoid.map_or("unknown".to_string(), |level| level.to_string())
+            restrictions.paranoid.map_or("unknown".to_string(), |level| level.to_string())
         ),
         fix: Some("sudo sysctl kernel.perf_event_paranoid=1".to_string()),
     });

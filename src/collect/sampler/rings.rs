@@ -4,7 +4,7 @@
 //!
 //! With a ring per kind, a flood of one kind costs no records of another, and loss records show what was lost.
 
-use super::event_requests::{EventRequests, paranoid, refused};
+use super::event_requests::{EventRequests, Restrictions, refused};
 use super::origin::RingKind;
 use super::sorter::Source;
 use crate::error::{Context, Error, ErrorKind, Result};
@@ -146,7 +146,7 @@ fn owner(cpu: u32, bytes: usize, root: &Path) -> Result<PerfEvent> {
     (request.exclude.kernel, request.exclude.hv) = (true, true);
     request.watermark = (bytes / 4) as u32;
     let place = Place::Task { tid: std::process::id(), cpu: Some(cpu) };
-    let opened = event::open(&request, &[], place).map_err(|error| refused(&error, "dummy", paranoid(root)));
+    let opened = event::open(&request, &[], place).map_err(|error| refused(&error, "dummy", Restrictions::read(root)));
     let no_event = || Error::new(ErrorKind::Io, "the kernel gave no event");
     opened.and_then(|events| events.into_iter().next().ok_or_else(no_event)).context(|| format!("cannot use CPU {cpu}"))
 }

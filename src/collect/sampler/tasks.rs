@@ -17,8 +17,8 @@ use std::sync::Arc;
 pub struct Tasks {
     tasks: FxHashMap<u32, Task>,
     processes: FxHashMap<u32, Process>,
-    /// Processes whose last thread ended in this round.
-    ended: Vec<u32>,
+    /// Processes whose last thread ended in this round, and when.
+    ended: Vec<(u32, Nanos)>,
     /// Incremented when records are missing: mappings read before may be out of date.
     gaps: u32,
 }
@@ -131,19 +131,24 @@ impl Tasks {
         if let Some(process) = self.processes.get_mut(&pid) {
             process.threads = process.threads.saturating_sub(1);
             if process.threads == 0 {
-                self.ended.push(pid);
+                self.ended.push((pid, at));
             }
         }
     }
 
     /// Ends the round: forgets processes that have ended and passes them to `gone`. A process whose end the system does
-    /// not show yet, or that has more living threads than were announced, is checked again in the next round.
-    pub fn sweep(&mut self, mut alive: impl FnMut(u32) -> bool, mut gone: impl FnMut(u32)) {
-        let processes = &mut self.processes;
-        self.ended.retain(|pid| {
-            let empty = processes.get(pid).is_some_and(|process| process.threads == 0);
-            if !empty || alive(*pid) {
-                return empty;
+    /// not show yet, or that has more living threads than were announced, is checked again in the next round. `alive`
+    /// tells whether a process is alive that was so already at a time: another may have got its id.
+    pub fn sweep(&mut self, mut alive: impl FnMut(u32, Nanos) -> bool, mut gone: impl FnMut(u32)) {
+        let Tasks { tasks, processes, ended, .. } = self;
+        ended.retain(|(pid, at)| {
+            let Some(process) = processes.get(pid) else { return false };
+            if alive(*pid, *at) {
+                return process.threads == 0;
+            }
+            if process.threads > 0 {
+                // They have been met since, and are another's that has got the id.
+                tasks.retain(|_, task| task.pid != *pid);
             }
             processes.remove(pid);
             gone(*pid);
@@ -277,9 +282,30 @@ mod tests {
             fixture.tasks.died(Nanos(3), 5, tid, &mut fixture.out);
             fixture.tasks.died(Nanos(3), 100_000 + tid, 100_000 + tid, &mut fixture.out);
             // The system still shows each process for one more round.
-            fixture.tasks.sweep(|pid| pid == 100_000 + tid, |_| {});
+            fixture.tasks.sweep(|pid, _| pid == 100_000 + tid, |_| {});
         }
-        fixture.tasks.sweep(|_| false, |_| {});
+        fixture.tasks.sweep(|_, _| false, |_| {});
+        assert_eq!(fixture.tasks.len(), (1, 1));
+    }
+
+    #[test]
+    fn an_id_that_is_given_again_at_once_is_another_process() {
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        fixture.tasks.died(Nanos(3), 5, 5, &mut fixture.out);
+        fixture.with(|tasks, with| tasks.meet(Nanos(4), 5, 5, with));
+        let mut gone = Vec::new();
+        fixture.tasks.sweep(|pid, ended| (pid, ended) != (5, Nanos(3)), |pid| gone.push(pid));
+        assert_eq!((gone, fixture.tasks.len()), (vec![5], (0, 0)));
+    }
+
+    #[test]
+    fn a_process_that_lives_on_in_a_thread_that_nobody_announced_is_kept() {
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        fixture.tasks.died(Nanos(3), 5, 5, &mut fixture.out);
+        fixture.with(|tasks, with| tasks.meet(Nanos(4), 5, 6, with));
+        fixture.tasks.sweep(|_, _| true, |pid| panic!("{pid} is alive"));
         assert_eq!(fixture.tasks.len(), (1, 1));
     }
 
