@@ -24,4 +24,17 @@ pub struct FileStamp {
     pub changed: (i64, u64),
     /// The user it belongs to.
     pub owner: u32,
+    /// Whether that is root or the user of this process: the file may say something about those of others.
+    pub believed: bool,
+}
+
+impl std::fmt::Display for FileStamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let FileStamp { identity: Identity { major, minor, inode }, size, modified, changed, .. } = self;
+        write!(
+            f,
+            "{major:x}-{minor:x}-{inode:x}-{size:x}-{:x}.{:x}-{:x}.{:x}",
+            modified.0, modified.1, changed.0, changed.1
+        )
+    }
 }

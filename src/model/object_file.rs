@@ -1,6 +1,7 @@
 //! The bytes of an object file, read where they are needed. A file that others can change or cut is never mapped: then
 //! its bytes could change while they are read, and vanish under a reader.
 
+use super::file_stamp::FileStamp;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -32,18 +33,33 @@ impl<B: AsRef<[u8]> + Send + Sync> ReadAt for B {
 
 /// An executable, library or debug file. Shared, and readable as long as anything refers to it.
 #[derive(Clone)]
-pub struct ObjectFile(Arc<dyn ReadAt>);
+pub struct ObjectFile {
+    bytes: Arc<dyn ReadAt>,
+    stamp: Option<FileStamp>,
+}
 
 impl ObjectFile {
     /// Reads from these bytes.
     pub fn new(bytes: impl ReadAt + 'static) -> ObjectFile {
-        ObjectFile(Arc::new(bytes))
+        ObjectFile { bytes: Arc::new(bytes), stamp: None }
+    }
+
+    /// The same bytes, which are those of this file.
+    #[must_use]
+    pub fn stamped(self, stamp: FileStamp) -> ObjectFile {
+        ObjectFile { stamp: Some(stamp), ..self }
+    }
+
+    /// Which file it is; `None` for bytes that are of no file.
+    #[must_use]
+    pub fn stamp(&self) -> Option<FileStamp> {
+        self.stamp
     }
 
     /// Number of bytes.
     #[must_use]
     pub fn length(&self) -> u64 {
-        self.0.length()
+        self.bytes.length()
     }
 
     /// A range of its bytes; `None` if it does not have all of them, or if there is no memory for them.
@@ -79,7 +95,7 @@ pub struct ObjectReader {
 
 impl Read for ObjectReader {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.0.read_at(self.at, to)?;
+        let length = self.file.bytes.read_at(self.at, to)?;
         self.at += length as u64;
         Ok(length)
     }

@@ -234,6 +234,6 @@ impl Files for HostFiles {
     fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {
         let (file, stamp) = sys::files::open_plain(path).ok()?;
         let bytes = sys::files::read_from(&file, from, MAP_CHUNK).ok()?;
-        Some(FileTail { length: stamp.size, bytes })
+        Some(FileTail { length: stamp.size, stamp: Some(stamp), bytes })
     }
 }

@@ -7,7 +7,7 @@ use super::fde::{self, Section};
 use super::files::Files;
 use super::functions::Functions;
 use crate::error::Result;
-use crate::model::{BuildId, ObjectFile, Symbol};
+use crate::model::{BuildId, FileStamp, ObjectFile, Symbol};
 use object::{Object, ObjectSection, ObjectSegment};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
@@ -75,14 +75,15 @@ impl Image {
         self.debug_file = Some(file);
     }
 
-    /// The files that names are read from.
-    pub(super) fn sources(&self) -> Vec<&ObjectFile> {
+    /// The files that names are read from; `None` if one of them cannot be told from others.
+    pub(super) fn sources(&self) -> Option<Vec<FileStamp>> {
         let attached = self.debug_file.as_ref();
         let separate = attached.map(|attached| &attached.file).into_iter();
         [&self.file]
             .into_iter()
             .chain(separate)
             .chain(attached.and_then(|attached| attached.supplement.as_ref()))
+            .map(ObjectFile::stamp)
             .collect()
     }
 

@@ -1,7 +1,7 @@
 //! What names are read from: the sources of modules, and the files that callers provide.
 
 use crate::error::Result;
-use crate::model::{BuildId, Bytes, ObjectFile};
+use crate::model::{BuildId, Bytes, FileStamp, ObjectFile};
 use std::path::{Path, PathBuf};
 
 /// The source of a module's names.
@@ -89,6 +89,8 @@ pub trait Files {
 pub struct FileTail {
     /// Size of the whole file, bytes.
     pub length: u64,
+    /// Which file it is; `None` if the user vouches for it.
+    pub stamp: Option<FileStamp>,
     /// The bytes from `from` on; empty if the file is shorter.
     pub bytes: Vec<u8>,
 }

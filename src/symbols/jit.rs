@@ -6,8 +6,8 @@ use super::demangle::cut;
 use super::files::Files;
 use super::jitdump::{self, JitDump};
 use crate::abi::mappings;
-use crate::model::Symbol;
 use crate::model::limits::{JIT_FUNCTIONS, JIT_LINE, JIT_MAP_BYTES, JIT_RECORD};
+use crate::model::{FileStamp, Symbol};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -22,8 +22,8 @@ const PIECE: u64 = 2 * JIT_RECORD as u64;
 pub(super) struct JitCode {
     pid: u32,
     root: PathBuf,
-    /// The process's id inside its container, which names its map file. Read while the process is alive.
-    inner: Option<u32>,
+    /// What names its map file and who may write it. Read while the process is alive.
+    process: Option<Process>,
     /// Bytes of the map file already read. Runtimes only append entries.
     map_read: u64,
     /// Path of the jitdump as the process sees it. Kept because the process's mappings end with the process.
@@ -39,7 +39,7 @@ pub(super) struct JitCode {
 impl JitCode {
     pub(super) fn new(pid: u32, root: PathBuf) -> JitCode {
         let (dump, functions) = (JitDump::default(), BTreeMap::new());
-        JitCode { pid, root, inner: None, map_read: 0, dump: None, dump_looks: 0, dump_read: dump, functions }
+        JitCode { pid, root, process: None, map_read: 0, dump: None, dump_looks: 0, dump_read: dump, functions }
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -65,11 +65,13 @@ impl JitCode {
         if self.map_read >= JIT_MAP_BYTES {
             return;
         }
-        let inner = *self.inner.get_or_insert_with(|| inner_pid(files, self.pid).unwrap_or(self.pid));
-        let theirs = self.root.join(format!("tmp/perf-{inner}.map"));
+        let process = *self.process.get_or_insert_with(|| Process::read(files, self.pid));
+        let theirs = self.root.join(format!("tmp/perf-{}.map", process.inner));
         let ours = PathBuf::from(format!("/tmp/perf-{}.map", self.pid));
         let read = self.map_read;
-        let Some(grown) = files.grown(&theirs, read).or_else(|| files.grown(&ours, read)) else { return };
+        let own =
+            |path| files.grown(path, read).filter(|tail| tail.stamp.is_none_or(|stamp| process.may_write(&stamp)));
+        let Some(grown) = own(&theirs).or_else(|| own(&ours)) else { return };
         if grown.length < read {
             (self.map_read, self.functions) = (0, BTreeMap::new());
             return;
@@ -127,11 +129,28 @@ impl JitCode {
     }
 }
 
-/// The process's id inside its container.
-fn inner_pid(files: &dyn Files, pid: u32) -> Option<u32> {
-    let status = files.text(&PathBuf::from(format!("/proc/{pid}/status"))).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    line.split_ascii_whitespace().last()?.parse().ok()
+/// A process whose map file is read.
+#[derive(Debug, Clone, Copy)]
+struct Process {
+    /// Its id inside its container.
+    inner: u32,
+    /// The user it runs as; `None` if it was gone before it could be asked.
+    user: Option<u32>,
+}
+
+impl Process {
+    fn read(files: &dyn Files, pid: u32) -> Process {
+        let status = files.text(&PathBuf::from(format!("/proc/{pid}/status"))).unwrap_or_default();
+        let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::split_ascii_whitespace);
+        let inner = field("NSpid:").and_then(|ids| ids.last()?.parse().ok());
+        let user = field("Uid:").and_then(|mut ids| ids.nth(1)?.parse().ok());
+        Process { inner: inner.unwrap_or(pid), user }
+    }
+
+    /// Whether a file is its own, or of root or us. Anybody can write one with its name.
+    fn may_write(&self, file: &FileStamp) -> bool {
+        file.believed || Some(file.owner) == self.user
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +159,7 @@ mod tests {
     use crate::error::{Error, ErrorKind, Result};
     use crate::model::ObjectFile;
     use crate::symbols::FileTail;
+    use crate::symbols::tests::stamp;
     use std::cell::{Cell, RefCell};
     use std::path::Path;
 
@@ -167,7 +187,7 @@ mod tests {
             let text = self.text.borrow();
             let bytes = text.as_bytes().get(from as usize..).unwrap_or_default().to_vec();
             self.read.set(self.read.get() + bytes.len());
-            Some(FileTail { length: text.len() as u64, bytes })
+            Some(FileTail { length: text.len() as u64, stamp: None, bytes })
         }
     }
 
@@ -192,6 +212,44 @@ mod tests {
         assert!(map.name(&file, 0x20).is_none());
         assert_eq!(map.name(&file, 0x20).map(|symbol| symbol.function), Some("second".into()));
         assert!(map.name(&file, 0x10).is_none());
+    }
+
+    /// The status of a process, and a map with its name that another user may have written.
+    struct Planted(FileStamp, &'static str);
+
+    impl Files for Planted {
+        fn open(&self, _: &Path) -> Option<ObjectFile> {
+            None
+        }
+
+        fn text(&self, _: &Path) -> Result<String> {
+            Ok(self.1.into())
+        }
+
+        fn fetch(&self, _: &crate::model::BuildId) -> Option<ObjectFile> {
+            None
+        }
+
+        fn grown(&self, _: &Path, _: u64) -> Option<FileTail> {
+            Some(FileTail { length: 12, stamp: Some(self.0), bytes: b"10 8 named\n".to_vec() })
+        }
+    }
+
+    #[test]
+    fn a_map_is_believed_from_the_processes_own_user_and_from_root() {
+        let status = "Name:\tx\nUid:\t7\t1000\t7\t7\nNSpid:\t41\t1\n";
+        for (status, owner, believed, expected) in [
+            (status, 1000, false, true),
+            (status, 7, false, false),
+            (status, 1001, false, false),
+            (status, 0, true, true),
+            ("", 1000, false, false),
+            ("", 0, true, true),
+        ] {
+            let map = Planted(stamp(5, owner, believed), status);
+            let name = JitCode::new(41, PathBuf::new()).name(&map, 0x10);
+            assert_eq!(name.is_some(), expected, "{owner} {status:?}");
+        }
     }
 
     fn map(lines: &[&str]) -> JitCode {

@@ -2,15 +2,12 @@
 //! exactly the files they were read from.
 
 use super::files::Files;
-use crate::model::{BuildId, Bytes, ObjectFile, Symbol};
+use crate::model::{BuildId, Bytes, FileStamp, Symbol};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Bytes stored per file. The oldest answers go first.
 const MOST: usize = 1 << 20;
-
-/// Bytes at each end of a file that show whether it is the same. Its headers lie there.
-const END: u64 = 4096;
 
 /// Known names of one file.
 pub(super) struct KnownNames {
@@ -29,14 +26,11 @@ pub(super) struct KnownNames {
 
 impl KnownNames {
     /// Reads what is known about the file of a build, whose names are read from `sources` and use its `label`.
-    pub(super) fn open(files: &dyn Files, build: &BuildId, label: &str, sources: &[&ObjectFile]) -> KnownNames {
-        let mut key = format!("ironlaw names 1 {build} {label:?}");
+    pub(super) fn open(files: &dyn Files, build: &BuildId, label: &str, sources: &[FileStamp]) -> KnownNames {
+        let mut key = format!("ironlaw names 2 {build} {label:?}");
         for source in sources {
-            let length = source.length();
-            let end = |start| source.bytes(start, length.min(END)).unwrap_or_default();
-            let (first, last) = (end(0), end(length.saturating_sub(END)));
             // Writing to a string cannot fail.
-            let _ = write!(key, " {:x} {:08x} {:08x}", length, crc32fast::hash(&first), crc32fast::hash(&last));
+            let _ = write!(key, " {source}");
         }
         let file = format!("names-{build}-{:08x}", crc32fast::hash(key.as_bytes()));
         let text = files.stored(&file).and_then(|bytes| checked(&bytes, &key)).unwrap_or_default();
@@ -129,12 +123,16 @@ fn decode(line: &str) -> Option<Vec<Symbol>> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::symbols::tests::Stored;
+    use crate::model::Identity;
+    use crate::symbols::tests::{Stored, stamp};
     use proptest::prelude::*;
 
-    fn open(files: &Stored, build: u8, label: &str, sources: &[&[u8]]) -> KnownNames {
-        let sources: Vec<ObjectFile> = sources.iter().map(|bytes| ObjectFile::new(bytes.to_vec())).collect();
-        KnownNames::open(files, &BuildId(vec![build; 20]), label, &sources.iter().collect::<Vec<_>>())
+    fn file() -> FileStamp {
+        stamp(555, 0, true)
+    }
+
+    fn open(files: &Stored, build: u8, label: &str, sources: &[FileStamp]) -> KnownNames {
+        KnownNames::open(files, &BuildId(vec![build; 20]), label, sources)
     }
 
     fn symbol() -> impl Strategy<Value = Symbol> {
@@ -153,11 +151,11 @@ mod tests {
         ) {
             let files = Stored::default();
             for added in [&first, &second] {
-                let mut known = open(&files, 1, "f", &[b"elf"]);
+                let mut known = open(&files, 1, "f", &[file()]);
                 added.iter().for_each(|(offset, names)| known.add(*offset, names));
                 known.store(&files);
             }
-            let known = open(&files, 1, "f", &[b"elf"]);
+            let known = open(&files, 1, "f", &[file()]);
             for offset in 0..200 {
                 let names = first.get(&offset).or(second.get(&offset)).cloned();
                 prop_assert_eq!(known.get(offset), names);
@@ -167,34 +165,35 @@ mod tests {
         #[test]
         fn a_damaged_file_says_nothing(place in any::<prop::sample::Index>(), damage in 1u8.., cut in any::<bool>()) {
             let files = Stored::default();
-            let mut known = open(&files, 1, "f", &[b"elf"]);
+            let mut known = open(&files, 1, "f", &[file()]);
             known.add(5, &[Symbol { function: "main".into(), file: None, line: Some(3), inlined: false }]);
             known.store(&files);
             let mut bytes = files.0.take().unwrap();
             let place = place.index(bytes.len());
             if cut { bytes.truncate(place) } else { bytes[place] ^= damage }
             files.store("", &bytes);
-            prop_assert_eq!(open(&files, 1, "f", &[b"elf"]).get(5), None);
+            prop_assert_eq!(open(&files, 1, "f", &[file()]).get(5), None);
         }
     }
 
     #[test]
     fn names_hold_only_for_the_files_they_were_read_from() {
-        let long = [b"head".as_slice(), &[0; 3 * END as usize], b"tail"].concat();
-        let changed = |at: usize| long.iter().enumerate().map(|(n, byte)| byte ^ u8::from(n == at)).collect::<Vec<_>>();
-        let (first, last) = (changed(0), changed(long.len() - 1));
         let files = Stored::default();
-        let mut known = open(&files, 1, "f", &[&long]);
+        let mut known = open(&files, 1, "f", &[file()]);
         known.add(5, &[]);
         known.store(&files);
-        assert_eq!(open(&files, 1, "f", &[&long]).get(5), Some(vec![]), "a missing name is stored too");
-        let others: [(&str, u8, &str, &[&[u8]]); 6] = [
-            ("build", 2, "f", &[&long]),
-            ("label", 1, "g", &[&long]),
-            ("length", 1, "f", &[&long[..END as usize * 2]]),
-            ("first page", 1, "f", &[&first]),
-            ("last page", 1, "f", &[&last]),
-            ("debug file", 1, "f", &[&long, b"debug"]),
+        assert_eq!(open(&files, 1, "f", &[file()]).get(5), Some(vec![]), "a missing name is stored too");
+        let inode = |major, minor, inode| FileStamp { identity: Identity { major, minor, inode }, ..file() };
+        let others: [(&str, u8, &str, &[FileStamp]); 9] = [
+            ("build", 2, "f", &[file()]),
+            ("label", 1, "g", &[file()]),
+            ("size", 1, "f", &[FileStamp { size: 9001, ..file() }]),
+            ("major number", 1, "f", &[inode(9, 1, 555)]),
+            ("minor number", 1, "f", &[inode(8, 2, 555)]),
+            ("inode", 1, "f", &[inode(8, 1, 556)]),
+            ("time of writing", 1, "f", &[FileStamp { modified: (1_700_000_000, 2), ..file() }]),
+            ("time of change", 1, "f", &[FileStamp { changed: (1_700_000_001, 3), ..file() }]),
+            ("debug file", 1, "f", &[file(), file()]),
         ];
         for (what, build, label, sources) in others {
             assert_eq!(open(&files, build, label, sources).get(5), None, "another {what}");
@@ -208,15 +207,15 @@ mod tests {
             vec![Symbol { function: format!("{offset}{}", "x".repeat(1000)), file: None, line: None, inlined: false }]
         };
         for round in 0..3 {
-            let mut known = open(&files, 1, "f", &[b"elf"]);
+            let mut known = open(&files, 1, "f", &[file()]);
             (0..500).for_each(|at| known.add(round * 500 + at, &name(round * 500 + at)));
             known.store(&files);
         }
-        let known = open(&files, 1, "f", &[b"elf"]);
+        let known = open(&files, 1, "f", &[file()]);
         assert!(files.0.borrow().as_ref().unwrap().len() < MOST + 500);
         assert!((1000..1500).all(|offset| known.get(offset) == Some(name(offset))));
         assert!((0..1000).all(|offset| known.get(offset).is_none_or(|found| found == name(offset))));
-        let mut known = open(&files, 1, "f", &[b"elf"]);
+        let mut known = open(&files, 1, "f", &[file()]);
         known.add(7, &[Symbol { function: "a\tb".into(), file: None, line: None, inlined: false }]);
         assert!(known.new.is_empty(), "a name that breaks the line");
     }

@@ -4,7 +4,7 @@
 use super::dwarf::{cached, open};
 use super::elf::{Attached, Image};
 use super::files::{Files, Options};
-use crate::model::{BuildId, ObjectFile};
+use crate::model::{BuildId, FileStamp, ObjectFile};
 use object::Object;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) fn debug_file(
     if image.has_debug() {
         return None;
     }
-    let place = Place { path: Path::new(path), root, options, files };
+    let place = Place { path: Path::new(path), root, of: file.stamp(), options, files };
     let found = place
         .by_build_id(image.build_id())
         .or_else(|| place.by_link(file))
@@ -36,6 +36,8 @@ pub(super) fn debug_file(
 struct Place<'a> {
     path: &'a Path,
     root: &'a Path,
+    /// The file whose debug information is looked for.
+    of: Option<FileStamp>,
     options: &'a Options,
     files: &'a dyn Files,
 }
@@ -47,10 +49,17 @@ impl Place<'_> {
         within.chain(self.options.debug_dirs.iter().cloned())
     }
 
+    /// Opens a file, if it may say something about the other: it belongs to the same user, or to root or us. A process
+    /// can lay its own file at any path of its own view of the file system.
+    fn open(&self, path: &Path) -> Option<ObjectFile> {
+        let same_owner = |found: FileStamp| self.of.is_some_and(|of| of.owner == found.owner);
+        self.files.open(path).filter(|found| found.stamp().is_none_or(|stamp| stamp.believed || same_owner(stamp)))
+    }
+
     fn by_build_id(&self, id: Option<&BuildId>) -> Option<ObjectFile> {
         let id = id?;
         let name = build_id_path(id)?;
-        self.directories().filter_map(|dir| self.files.open(&dir.join(&name))).find(|file| same_build(file, id))
+        self.directories().filter_map(|dir| self.open(&dir.join(&name))).find(|file| same_build(file, id))
     }
 
     fn fetched(&self, id: Option<&BuildId>) -> Option<ObjectFile> {
@@ -70,7 +79,7 @@ impl Place<'_> {
         beside
             .into_iter()
             .chain(global)
-            .filter_map(|path| self.files.open(&path))
+            .filter_map(|path| self.open(&path))
             .find(|found| checksum_of(found) == Some(checksum))
     }
 
@@ -82,7 +91,7 @@ impl Place<'_> {
         let id = BuildId(id.to_vec());
         let named = Path::new(std::str::from_utf8(name).ok()?);
         let named = self.directories().map(|dir| dir.join(named.strip_prefix("/usr/lib/debug").unwrap_or(named)));
-        let named = named.filter_map(|path| self.files.open(&path)).find(|file| same_build(file, &id));
+        let named = named.filter_map(|path| self.open(&path)).find(|file| same_build(file, &id));
         self.by_build_id(Some(&id)).or(named)
     }
 }
@@ -120,11 +129,51 @@ fn inside(root: &Path, path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{Error, ErrorKind, Result};
+    use crate::symbols::FileTail;
+    use crate::symbols::tests::stamp;
 
     #[test]
     fn a_build_id_names_its_debug_file() {
         assert_eq!(build_id_path(&BuildId(vec![0xab, 0xcd, 0xef])), Some(PathBuf::from(".build-id/ab/cdef.debug")));
         assert_eq!(build_id_path(&BuildId(vec![0xab])), None);
+    }
+
+    /// Every path is a file of this owner.
+    struct Owned(FileStamp);
+
+    impl Files for Owned {
+        fn open(&self, _: &Path) -> Option<ObjectFile> {
+            Some(ObjectFile::new(*b"debug").stamped(self.0))
+        }
+
+        fn text(&self, _: &Path) -> Result<String> {
+            Err(Error::new(ErrorKind::NotFound, "no file"))
+        }
+
+        fn fetch(&self, _: &BuildId) -> Option<ObjectFile> {
+            None
+        }
+
+        fn grown(&self, _: &Path, _: u64) -> Option<FileTail> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_debug_file_is_believed_from_the_owner_of_the_program_and_from_root() {
+        let rows = [
+            (stamp(5, 1000, false), Some(1000), true),
+            (stamp(5, 1000, false), Some(0), false),
+            (stamp(5, 1000, false), None, false),
+            (stamp(5, 0, true), Some(1000), true),
+        ];
+        for (debug, owner, expected) in rows {
+            let (options, files) = (Options::default(), Owned(debug));
+            let of = owner.map(|owner| stamp(7, owner, false));
+            let place = Place { path: Path::new("/bin/x"), root: Path::new("/"), of, options: &options, files: &files };
+            assert_eq!(place.open(Path::new("/x.debug")).is_some(), expected, "{debug:?} for {owner:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::files::{Files, ModuleSource, Options};
 use super::jit::JitCode;
 use super::kernel::Kernel;
 use super::known::KnownNames;
-use crate::model::{BuildId, ModuleId, Note, ObjectFile, Symbol};
+use crate::model::{FileStamp, ModuleId, Note, ObjectFile, Symbol};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ pub struct Symbolizer {
     options: Options,
     files: Box<dyn Files + Send>,
     modules: FxHashMap<ModuleId, Module>,
-    images: FxHashMap<BuildId, Rc<KnownImage>>,
+    images: FxHashMap<FileStamp, Rc<KnownImage>>,
     kernel: Option<Kernel>,
     without_debug: Vec<String>,
     /// Process and address of JIT code that had no name at the last lookup.
@@ -189,24 +189,26 @@ impl Symbolizer {
         notes
     }
 
-    /// Reads a build that several processes map only once.
+    /// Reads a file that has several names only once. A file of the same build-id is not taken for it: anybody can write
+    /// one.
     fn file(&mut self, file: &ObjectFile, path: &str, root: &Path) -> Option<Rc<KnownImage>> {
-        let label = path.rsplit('/').next().unwrap_or(path);
-        let mut image = Image::parse(file, label).ok()?;
-        let known = image.build_id().and_then(|id| self.images.get(id));
-        if let Some(known) = known {
+        if let Some(known) = file.stamp().and_then(|stamp| self.images.get(&stamp)) {
             return Some(known.clone());
         }
+        let label = path.rsplit('/').next().unwrap_or(path);
+        let mut image = Image::parse(file, label).ok()?;
         let debug = super::locate::debug_file(&image, file, path, root, &self.options, self.files.as_ref());
         match debug {
             Some(found) => image.attach(found),
             None if image.has_debug() => {}
             None => self.without_debug.push(path.to_string()),
         }
-        let Some(id) = image.build_id().cloned() else { return Some(KnownImage::new(image, None)) };
-        let known = KnownNames::open(self.files.as_ref(), &id, label, &image.sources());
-        let image = KnownImage::new(image, Some(known));
-        self.images.insert(id, image.clone());
+        let known = image.build_id().zip(image.sources());
+        let known = known.map(|(id, sources)| KnownNames::open(self.files.as_ref(), id, label, &sources));
+        let image = KnownImage::new(image, known);
+        if let Some(stamp) = file.stamp() {
+            self.images.insert(stamp, image.clone());
+        }
         Some(image)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{BuildId, Bytes, ModuleId, ObjectFile};
+use crate::model::{BuildId, Bytes, FileStamp, Identity, ModuleId, ObjectFile};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::fs::File;
@@ -48,7 +48,7 @@ impl Files for Shelf {
     fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {
         let bytes = self.bytes(path)?;
         let from = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
-        Some(FileTail { length: bytes.len() as u64, bytes: bytes[from..].to_vec() })
+        Some(FileTail { length: bytes.len() as u64, stamp: None, bytes: bytes[from..].to_vec() })
     }
 }
 
@@ -100,6 +100,34 @@ fn names(bytes: Vec<u8>) -> Vec<String> {
     let edges = [u64::MAX, u64::MAX - 1, 1 << 63, 1 << 32];
     let addresses = (0..0x3000).step_by(24).chain(edges);
     addresses.flat_map(|at| symbolizer.names(Some(MODULE), at)).map(|symbol| symbol.function).collect()
+}
+
+/// A stamp that differs by its inode.
+pub(super) fn stamp(inode: u64, owner: u32, believed: bool) -> FileStamp {
+    let identity = Identity { major: 8, minor: 1, inode };
+    FileStamp { identity, size: 9000, modified: (1_700_000_000, 1), changed: (1_700_000_001, 2), owner, believed }
+}
+
+#[test]
+fn a_file_with_the_build_id_of_another_has_no_say_in_its_names() {
+    let own = vdso();
+    let mut forged = own.clone();
+    for at in 0..forged.len() - 20 {
+        if forged[at..].starts_with(b"clock_gettime") {
+            forged[at..at + 13].copy_from_slice(b"clock_forgery");
+        }
+    }
+    let mut symbolizer = Symbolizer::new(Options { debug_dirs: vec![] }, Box::new(Shelf::default()));
+    for (id, bytes) in [(0, forged), (1, own)] {
+        let file = ObjectFile::new(bytes).stamped(stamp(u64::from(id), 0, true));
+        symbolizer.add(ModuleId(id), ModuleSource::File { file, path: "/lib/x".into(), root: "/".into() });
+    }
+    for (id, expected) in [(0, "clock_forgery"), (1, "clock_gettime")] {
+        let names = (0..0x3000).step_by(24).flat_map(|at| symbolizer.names(Some(ModuleId(id)), at));
+        let clocks: Vec<_> = names.map(|symbol| symbol.function).filter(|name| name.contains("clock_")).collect();
+        assert!(clocks.iter().any(|name| name.contains(expected)), "{clocks:?}");
+        assert_eq!(clocks.iter().any(|name| name.contains("clock_forgery")), id == 0, "{clocks:?}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Maps files of other processes as shared bytes, so that symbols outlive exec, exit and deletion.
 
+use super::foreign_files::stamp_of;
 pub use super::foreign_files::{is_believed, open_foreign, open_plain, open_regular};
 use crate::abi::mappings;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,8 +43,8 @@ impl ReadAt for DiskFile {
 /// # Errors
 /// As `fstat(2)`.
 pub fn object(file: File) -> io::Result<ObjectFile> {
-    let length = file.metadata()?.len();
-    Ok(ObjectFile::new(DiskFile { file, length }))
+    let stamp = stamp_of(&rustix::fs::fstat(&file)?);
+    Ok(ObjectFile::new(DiskFile { file, length: stamp.size }).stamped(stamp))
 }
 
 /// The files that [`map`] mapped, of any thread.

@@ -86,14 +86,18 @@ fn locate(path: &Path, flags: OFlags) -> io::Result<(OwnedFd, Stat)> {
 fn reopen((found, stat): &(OwnedFd, Stat)) -> io::Result<(File, FileStamp)> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
-    let stamp = FileStamp {
+    Ok((File::from(rustix::fs::open(itself, flags, Mode::empty())?), stamp_of(stat)))
+}
+
+pub(super) fn stamp_of(stat: &Stat) -> FileStamp {
+    FileStamp {
         identity: Identity { major: major(stat.st_dev), minor: minor(stat.st_dev), inode: stat.st_ino },
         size: stat.st_size.cast_unsigned(),
         modified: (stat.st_mtime, stat.st_mtime_nsec),
         changed: (stat.st_ctime, stat.st_ctime_nsec),
         owner: stat.st_uid,
-    };
-    Ok((File::from(rustix::fs::open(itself, flags, Mode::empty())?), stamp))
+        believed: is_believed(stat.st_uid),
+    }
 }
 
 /// Whether the kernel makes the file's contents up as they are read. Reading some of them takes messages from others.

@@ -102,7 +102,7 @@ fn open_if(path: &Path, right: impl FnOnce(&FileStamp) -> bool) -> Option<Object
 /// Whether a file of the mapping's name is the mapped one. Layered file systems give it another device in the list of
 /// mappings. Then only root and we are believed: another user can lay a file with the same inode number at that name.
 fn is_mapped(found: &FileStamp, mapped: Identity) -> bool {
-    found.identity == mapped || (found.identity.inode == mapped.inode && files::is_believed(found.owner))
+    found.identity == mapped || (found.identity.inode == mapped.inode && found.believed)
 }
 
 #[cfg(test)]
@@ -188,13 +188,13 @@ mod tests {
     fn a_file_laid_at_the_name_of_a_mapped_one_is_not_believed() {
         const MAPPED: Identity = Identity { major: 8, minor: 1, inode: 555 };
         let rows = [
-            (MAPPED, 1000, true),
-            (Identity { minor: 2, ..MAPPED }, 0, true),
-            (Identity { minor: 2, ..MAPPED }, u32::MAX, false),
-            (Identity { inode: 5, ..MAPPED }, 0, false),
+            (MAPPED, false, true),
+            (Identity { minor: 2, ..MAPPED }, true, true),
+            (Identity { minor: 2, ..MAPPED }, false, false),
+            (Identity { inode: 5, ..MAPPED }, true, false),
         ];
-        for (identity, owner, expected) in rows {
-            let found = FileStamp { identity, size: 9, modified: (1, 2), changed: (3, 4), owner };
+        for (identity, believed, expected) in rows {
+            let found = FileStamp { identity, size: 9, modified: (1, 2), changed: (3, 4), owner: 7, believed };
             assert_eq!(is_mapped(&found, MAPPED), expected, "{found:?}");
         }
     }

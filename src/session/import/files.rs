@@ -3,7 +3,7 @@
 
 use super::super::naming::HostFiles;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{BuildId, Bytes, HostFacts, ObjectFile};
+use crate::model::{BuildId, Bytes, FileStamp, HostFacts, ObjectFile};
 use crate::symbols::{FileTail, Files};
 use crate::sys::files;
 use object::{Object, ReadCache};
@@ -95,7 +95,11 @@ pub(super) struct Recorded {
 
 impl Files for Recorded {
     fn open(&self, path: &Path) -> Option<ObjectFile> {
-        self.host.open(path)
+        let file = self.host.open(path)?;
+        Some(match file.stamp().filter(|_| self.local.vouched) {
+            Some(stamp) => file.stamped(FileStamp { believed: true, ..stamp }),
+            None => file,
+        })
     }
 
     /// Serves only the recorded parts of /proc: the processes that now have these ids are different ones.
@@ -133,7 +137,8 @@ impl Files for Recorded {
     fn grown(&self, path: &Path, from: u64) -> Option<FileTail> {
         let ours = self.local.same && !self.local.vouched;
         let allowed = ours || self.local.vouched && path.starts_with(&self.local.root);
-        if allowed { self.host.grown(path, from) } else { None }
+        let tail = if allowed { self.host.grown(path, from)? } else { return None };
+        Some(FileTail { stamp: tail.stamp.filter(|_| ours), ..tail })
     }
 }
 

@@ -22,15 +22,14 @@ pub(super) fn is_refused(section: &CompressedFileRange, others: u64) -> bool {
     grown || others.saturating_add(size) > INFLATED_BYTES
 }
 
-/// A section's contents, which are the first bytes, and their size; `None` if they are damaged.
-pub(super) fn inflated(name: &str, section: CompressedData<'_>, files: &dyn Files) -> Option<(Bytes, usize)> {
+/// A section's contents, which are the first bytes, and their size; `None` if they are damaged. They are stored under
+/// `name`, if the section has one.
+pub(super) fn inflated(name: Option<String>, section: CompressedData<'_>, files: &dyn Files) -> Option<(Bytes, usize)> {
     let size = usize::try_from(section.uncompressed_size).ok()?;
     let inflate = |section: CompressedData<'_>| section.decompress().ok().map(Cow::into_owned);
-    if !STORED.contains(&size) {
+    let Some(name) = name.filter(|_| STORED.contains(&size)) else {
         return Some((Arc::new(inflate(section)?), size));
-    }
-    let (length, checksum) = (section.data.len(), crc32fast::hash(section.data));
-    let name = format!("{}-{size:x}-{length:x}-{checksum:08x}", name.trim_start_matches('.'));
+    };
     let stored = || files.stored(&name).filter(|bytes| is_whole(bytes, size));
     if let Some(bytes) = stored() {
         return Some((bytes, size));
@@ -68,7 +67,7 @@ mod tests {
 
     fn read(data: &[u8], size: usize, files: &Stored) -> Option<Vec<u8>> {
         let section = CompressedData { format: CompressionFormat::Zlib, data, uncompressed_size: size as u64 };
-        inflated(".debug_info", section, files).map(|(bytes, size)| (*bytes).as_ref()[..size].to_vec())
+        inflated(Some("debug_info-1".into()), section, files).map(|(bytes, size)| (*bytes).as_ref()[..size].to_vec())
     }
 
     #[test]

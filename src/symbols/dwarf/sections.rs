@@ -43,10 +43,10 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    pub(super) fn read(file: &ObjectFile, files: &dyn Files) -> Option<Sections> {
+    pub(super) fn read(of: &ObjectFile, files: &dyn Files) -> Option<Sections> {
         // What is compressed need not stay in memory.
-        let headers = cached(file);
-        let cache = cached(file);
+        let headers = cached(of);
+        let cache = cached(of);
         let file = open(&headers).ok()?;
         let (mut found, mut inflated_bytes) = (FxHashMap::default(), 0);
         for section in file.sections() {
@@ -59,7 +59,7 @@ impl Sections {
                     return Some(Sections { cache, found: FxHashMap::default(), refused: true });
                 }
                 inflated_bytes += range.uncompressed_size;
-                inflated(name, section.compressed_data().ok()?, files)
+                inflated(stored_name(name, range.offset, of), section.compressed_data().ok()?, files)
                     .map(|(bytes, size)| Data::Inflated(bytes, size))?
             };
             found.insert(name.to_string(), data);
@@ -101,6 +101,11 @@ impl Sections {
     pub(super) fn dwarf(&self) -> gimli::Result<Dwarf<Reader<'_>>> {
         Dwarf::load(|id| Ok(self.get(id)))
     }
+}
+
+/// The name under which a section is stored: of exactly this file. What the section holds may be another user's choice.
+fn stored_name(section: &str, offset: u64, of: &ObjectFile) -> Option<String> {
+    Some(format!("{}-{offset:x}-{}", section.trim_start_matches('.'), of.stamp()?))
 }
 
 /// A file, and the parts of it that were read.
