@@ -12,7 +12,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 11] = [
+const PAGES: [Page; 13] = [
     Page {
         subject: "record",
         commands: &["demo", "doctor", "flamegraph"],
@@ -36,6 +36,8 @@ const PAGES: [Page; 11] = [
         commands: &["report", "export", "import"],
         text: include_str!("../../assets/guide/formats.md"),
     },
+    Page { subject: "faults", commands: &[], text: include_str!("../../assets/guide/faults.md") },
+    Page { subject: "security", commands: &[], text: include_str!("../../assets/guide/security.md") },
 ];
 
 /// The page about a subject or a command; without one, the list of subjects.

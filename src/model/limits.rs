@@ -48,6 +48,14 @@ limits! {
         JIT_RECORD: usize = 1 << 20, "bytes", "an incomplete record of a jitdump", "the rest is not read";
         JIT_FUNCTIONS: usize = 1 << 20, "functions", "functions of one process", "later functions have no names";
     }
+    "requests for the metrics page" {
+        HTTP_CONNECTIONS: usize = 256, "connections", "connections at once", "others wait, and silent ones are closed early";
+        HTTP_QUEUE: i32 = 4096, "connections", "connections that wait", "a client tries again";
+        HTTP_MS: u64 = 2_000, "milliseconds", "one connection", "it is closed";
+        HTTP_CROWDED_MS: u64 = 250, "milliseconds", "one connection while all places are taken", "it is closed";
+        HTTP_HEAD: usize = 8 << 10, "bytes", "the head of a request", "it is refused";
+        HTTP_IGNORED: usize = 64 << 10, "bytes", "what follows a request", "the connection is closed";
+    }
 }
 
 #[cfg(test)]

@@ -211,3 +211,40 @@ fn every_example_that_can_run_here_does_what_it_says() {
     assert!(run >= 35, "{run} examples were run");
     assert!(unused.is_empty(), "no example has {unused:?} any more");
 }
+
+/// The text of all files of a folder and those below it.
+fn sources(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let texts = entries.map(|path| match path.is_dir() {
+        true => sources(&path),
+        false if path.extension().is_some_and(|extension| extension == "rs") => fs::read_to_string(&path).unwrap(),
+        false => String::new(),
+    });
+    texts.collect()
+}
+
+#[test]
+fn every_fault_names_tests_that_exist_and_every_row_of_the_script_is_a_fault() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("assets/guide/faults.md")).unwrap();
+    let tests = sources(&root.join("src")) + &sources(&root.join("tests"));
+    let script = fs::read_to_string(root.join("tests/faults.py")).unwrap();
+    let row = Regex::new(r"(?m)^@row\([^\n]*\)\ndef ([a-z_]+)\(").unwrap();
+    let rows: Vec<String> = row.captures_iter(&script).map(|found| found[1].replace('_', "-")).collect();
+    assert_eq!(rows.len(), script.matches("\n@row(").count());
+    for row in &rows {
+        assert!(page.contains(&format!("`just faults --only {row}")), "{row} is not on the page");
+    }
+    let named = Regex::new("`(?:just faults --only ([a-z-]+)[^`]*|([a-z0-9]+(?:_[a-z0-9]+){3,}))`").unwrap();
+    for fault in page.split("\n- ").skip(1) {
+        let mut found = named.captures_iter(fault).peekable();
+        assert!(found.peek().is_some(), "no test holds: {fault}");
+        for name in found {
+            match (name.get(1), name.get(2)) {
+                (Some(row), _) => assert!(rows.iter().any(|known| known == row.as_str()), "{}", row.as_str()),
+                (_, Some(test)) => assert!(tests.contains(&format!("fn {}()", test.as_str())), "{}", test.as_str()),
+                _ => {}
+            }
+        }
+    }
+}

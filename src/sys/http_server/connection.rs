@@ -1,18 +1,10 @@
 //! One connection: reads a request, writes the response, and reads what the client still sends.
 
-use super::request::{MAX_HEAD, ParsedRequest, parse_request};
+use super::request::{ParsedRequest, parse_request};
+use crate::model::limits::{HTTP_CROWDED_MS, HTTP_HEAD, HTTP_IGNORED, HTTP_MS};
 use crate::sys::clock::monotonic_ns;
 use std::io::{ErrorKind as Io, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpStream};
-
-/// Maximum lifetime of a connection, nanoseconds.
-const TIMEOUT: u64 = 2_000_000_000;
-
-/// The same while others wait for its place.
-const TIMEOUT_IF_CROWDED: u64 = 250_000_000;
-
-/// A client may keep sending after the response. This much is read, so that closing does not discard the response.
-const MOST_IGNORED: usize = 64 << 10;
 
 /// A page to serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +47,7 @@ impl Connection {
 
     /// When it is closed if it is not done by then, on the monotonic clock.
     pub(super) fn deadline(&self, crowded: bool) -> u64 {
-        self.accepted.saturating_add(if crowded { TIMEOUT_IF_CROWDED } else { TIMEOUT })
+        self.accepted.saturating_add(1_000_000 * if crowded { HTTP_CROWDED_MS } else { HTTP_MS })
     }
 
     /// Does everything that is possible without waiting.
@@ -80,7 +72,7 @@ impl Connection {
                 Err(error) => return self.failed(&error),
             }
             let answer = match parse_request(&self.bytes, self.local) {
-                ParsedRequest::More if self.bytes.len() > MAX_HEAD => refusal(431, "Request Header Fields Too Large"),
+                ParsedRequest::More if self.bytes.len() > HTTP_HEAD => refusal(431, "Request Header Fields Too Large"),
                 ParsedRequest::More => continue,
                 ParsedRequest::Refused(status, reason) => refusal(status, reason),
                 ParsedRequest::Page(path) => match pages(&path) {
@@ -106,9 +98,10 @@ impl Connection {
         self.step = Step::Draining;
     }
 
+    /// Closing before the client has sent everything would discard the response.
     fn ignore(&mut self) {
         let mut buffer = [0; 4096];
-        while self.passed < MOST_IGNORED {
+        while self.passed < HTTP_IGNORED {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return self.step = Step::Done,
                 Ok(length) => self.passed += length,

@@ -3,10 +3,8 @@
 //! A page of the web can point a name of its own at this machine and have the browser ask here under it ("DNS rebinding").
 //! So only requests for a loopback name or address, or for the address they arrived at, are answered.
 
+use crate::model::limits::HTTP_HEAD;
 use std::net::{IpAddr, Ipv6Addr};
-
-/// Bytes of the largest head accepted: more than any scraper sends.
-pub(super) const MAX_HEAD: usize = 8 << 10;
 
 /// Result of parsing the bytes received so far.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +23,7 @@ const MISDIRECTED: ParsedRequest = ParsedRequest::Refused(421, "Misdirected Requ
 
 /// Parses the head of a request that arrived at the address `local`.
 pub(super) fn parse_request(bytes: &[u8], local: Option<IpAddr>) -> ParsedRequest {
-    let searched = &bytes[..bytes.len().min(MAX_HEAD)];
+    let searched = &bytes[..bytes.len().min(HTTP_HEAD)];
     let Some(end) = searched.windows(4).position(|window| window == b"\r\n\r\n") else {
         // Waiting is pointless if these bytes cannot become a request.
         return if begins(searched) { ParsedRequest::More } else { BAD };
@@ -92,7 +90,7 @@ mod tests {
     #[test]
     fn a_request_is_a_page_or_a_refusal_and_nothing_in_between() {
         let page = |path: &str| ParsedRequest::Page(path.to_string());
-        let long = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\nA: {}\r\n\r\n", "y".repeat(MAX_HEAD));
+        let long = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\nA: {}\r\n\r\n", "y".repeat(HTTP_HEAD));
         for (text, expected) in [
             ("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", page("/metrics")),
             ("GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\nand more", page("/metrics")),
@@ -205,8 +203,8 @@ mod tests {
     fn a_head_is_read_up_to_the_limit_and_not_a_byte_further() {
         let frame = "GET / HTTP/1.0\r\nA: \r\n\r\n".len();
         let head = |length: usize| format!("GET / HTTP/1.0\r\nA: {}\r\n\r\n", "y".repeat(length - frame));
-        assert_eq!(parse(head(MAX_HEAD).as_bytes()), ParsedRequest::Page("/".to_string()));
-        assert_eq!(parse(head(MAX_HEAD + 1).as_bytes()), ParsedRequest::More, "the server refuses it by size");
+        assert_eq!(parse(head(HTTP_HEAD).as_bytes()), ParsedRequest::Page("/".to_string()));
+        assert_eq!(parse(head(HTTP_HEAD + 1).as_bytes()), ParsedRequest::More, "the server refuses it by size");
     }
 
     #[test]

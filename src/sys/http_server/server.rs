@@ -2,6 +2,7 @@
 
 use super::connection::{Connection, Page, Pages, Step};
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::{HTTP_CONNECTIONS, HTTP_QUEUE};
 use crate::sys::clock::monotonic_ns;
 use crate::sys::signals::StopToken;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,12 +11,6 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// Connections served at once; others wait in the kernel's queue. While all places are taken, silence is cut short.
-pub(super) const MOST: usize = 256;
-
-/// Connections that the kernel keeps until they are accepted. Beyond them a client tries again only after a second.
-const QUEUE: i32 = 4096;
 
 /// Pause before the next `accept` where the kernel refuses one.
 const BREATH: Duration = Duration::from_millis(100);
@@ -76,10 +71,10 @@ fn listen(addresses: &[SocketAddr]) -> Result<TcpListener> {
     Err(Error::new(ErrorKind::Exhausted, what).hint("Give another one, e.g. --listen 127.0.0.1:9500, or --listen off."))
 }
 
-/// The standard library's own queue holds 128. Where the kernel refuses more, that one serves too.
+/// The standard library's own queue holds 128: beyond it a client tries again only after a second.
 fn lengthen_queue(listener: &TcpListener) {
     // SAFETY: `listen` takes no pointers, and the descriptor is open while `listener` is borrowed.
-    unsafe { libc::listen(listener.as_raw_fd(), QUEUE) };
+    unsafe { libc::listen(listener.as_raw_fd(), HTTP_QUEUE) };
 }
 
 struct ServerLoop {
@@ -92,7 +87,7 @@ impl ServerLoop {
     fn run(&mut self, stop: &StopToken) {
         while !stop.is_stopped() {
             let now = monotonic_ns();
-            let crowded = self.open.len() >= MOST;
+            let crowded = self.open.len() >= HTTP_CONNECTIONS;
             let patience = self.open.iter().map(|it| it.deadline(crowded).saturating_sub(now)).min();
             if !self.wait(stop, patience) {
                 return;
@@ -101,14 +96,14 @@ impl ServerLoop {
             for connection in &mut self.open {
                 connection.go_on(&mut self.pages);
             }
-            let (now, crowded) = (monotonic_ns(), self.open.len() >= MOST);
+            let (now, crowded) = (monotonic_ns(), self.open.len() >= HTTP_CONNECTIONS);
             self.open.retain(|connection| connection.step != Step::Done && now < connection.deadline(crowded));
         }
     }
 
     /// Waits for something to do, at most `patience` nanoseconds; false when the kernel refuses to wait.
     fn wait(&self, stop: &StopToken, patience: Option<u64>) -> bool {
-        let listening = if self.open.len() < MOST { PollFlags::IN } else { PollFlags::empty() };
+        let listening = if self.open.len() < HTTP_CONNECTIONS { PollFlags::IN } else { PollFlags::empty() };
         let mut fds = vec![PollFd::new(stop, PollFlags::IN), PollFd::new(&self.listener, listening)];
         fds.extend(self.open.iter().map(|connection| {
             let flags = if connection.step == Step::Writing { PollFlags::OUT } else { PollFlags::IN };
@@ -123,7 +118,7 @@ impl ServerLoop {
     }
 
     fn accept(&mut self) {
-        while self.open.len() < MOST {
+        while self.open.len() < HTTP_CONNECTIONS {
             match self.listener.accept() {
                 Ok((stream, _)) if stream.set_nonblocking(true).is_ok() => self.open.push(Connection::new(stream)),
                 Ok(_) => {}

@@ -1,8 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
-use super::request::MAX_HEAD;
-use super::server::MOST;
 use super::*;
 use crate::error::ErrorKind;
+use crate::model::limits::{HTTP_CONNECTIONS, HTTP_HEAD};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -60,7 +59,7 @@ fn everything_else_is_refused_and_the_next_client_is_served() {
 #[test]
 fn silent_clients_hold_up_nobody_for_longer_than_their_time() {
     let server = serve();
-    let silent: Vec<_> = (0..2 * MOST).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
+    let silent: Vec<_> = (0..2 * HTTP_CONNECTIONS).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
     assert!(ask(server.address(), GOOD).contains(" 200 "), "answered after the silent ones were given up");
     drop(silent);
 }
@@ -179,7 +178,7 @@ fn what_follows_a_request_is_ignored_and_cannot_spoil_the_answer() {
 #[test]
 fn what_is_refused_reaches_no_page() {
     let (server, asked) = counting_server();
-    let long = [b"GET /empty HTTP/1.0\r\nA: ".as_slice(), &vec![b'y'; MAX_HEAD]].concat();
+    let long = [b"GET /empty HTTP/1.0\r\nA: ".as_slice(), &vec![b'y'; HTTP_HEAD]].concat();
     for (request, status) in [
         (b"POST /empty HTTP/1.0\r\n\r\n".as_slice(), "405"),
         (b"GET /empty HTTP/3.0\r\n\r\n", "400"),
@@ -214,7 +213,8 @@ fn a_client_that_does_not_read_holds_up_nobody_else() {
 #[test]
 fn more_clients_than_places_are_all_answered() {
     let server = serve();
-    let mut clients: Vec<_> = (0..3 * MOST).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
+    let mut clients: Vec<_> =
+        (0..3 * HTTP_CONNECTIONS).map(|_| TcpStream::connect(server.address()).unwrap()).collect();
     clients.iter_mut().for_each(|client| client.write_all(GOOD).unwrap());
     for (number, client) in clients.iter_mut().enumerate() {
         let mut answer = String::new();
