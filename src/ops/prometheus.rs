@@ -3,6 +3,10 @@
 
 use super::total::Raw;
 use crate::error::{Error, ErrorKind, Result};
+use std::collections::BTreeSet;
+
+/// Longer names and labels are not shown, and no name is taken for similar to a longer one.
+const LONGEST_SHOWN: usize = 1000;
 
 /// More series than this under one name indicate a mistake in the labels.
 const MAX_SERIES: usize = 10_000;
@@ -56,13 +60,13 @@ fn may_be(line: &str, metric: &str) -> bool {
 }
 
 fn no_such_metric(text: &str, metric: &str) -> Error {
-    let names: Vec<_> = lines(text).filter_map(series).map(|series| series.name).collect();
+    let names = || lines(text).filter_map(series).map(|series| series.name).filter(|name| name.len() <= LONGEST_SHOWN);
     let error = Error::new(ErrorKind::NotFound, format!("unknown metric '{metric}'"));
-    let similar = near(metric, names.iter().map(String::as_str));
+    let similar = near(metric, names());
     if !similar.is_empty() {
         return error.hint(format!("There are: {}.", similar.join(", ")));
     }
-    match names.first() {
+    match names().next() {
         Some(first) => error.hint(format!("There are others, from {first} on; none is like it.")),
         None => error.hint("The response contains no metric: check the path."),
     }
@@ -70,6 +74,7 @@ fn no_such_metric(text: &str, metric: &str) -> Error {
 
 fn no_such_labels<'a>(metric: &str, labels: &[(String, String)], named: impl Iterator<Item = Series<'a>>) -> Error {
     let wanted: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+    let named = named.filter(|series| series.written.len() <= LONGEST_SHOWN);
     let there: Vec<_> = named.take(4).map(|series| format!("{metric}{{{}}}", series.written)).collect();
     Error::new(ErrorKind::NotFound, format!("no series of {metric} bears {}", wanted.join(",")))
         .hint(format!("Its series are: {}.", there.join(", ")))
@@ -136,23 +141,21 @@ pub(super) fn quoted(text: &str) -> Option<(String, usize)> {
 const SHOWN: usize = 4;
 
 /// The names most similar to `wanted`, best first: those that contain it or are part of it, then by edit distance.
-fn near<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+fn near(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
     let farthest = wanted.len() / 3 + 1;
-    let mut found: Vec<(usize, &str)> = names
-        .into_iter()
-        .filter_map(|name| {
-            let within = !name.is_empty() && (name.contains(wanted) || wanted.contains(name));
-            let apart = if within {
-                name.len().abs_diff(wanted.len()).min(farthest)
-            } else {
-                strsim::levenshtein(wanted, name)
-            };
-            (apart <= farthest).then_some((apart, name))
-        })
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found.into_iter().map(|(_, name)| name).take(SHOWN).collect()
+    let mut found = BTreeSet::new();
+    for name in names {
+        let within = !name.is_empty() && (name.contains(wanted) || wanted.contains(name.as_str()));
+        let apart =
+            if within { name.len().abs_diff(wanted.len()).min(farthest) } else { strsim::levenshtein(wanted, &name) };
+        if apart <= farthest {
+            found.insert((apart, name));
+        }
+        if found.len() > SHOWN {
+            found.pop_last();
+        }
+    }
+    found.into_iter().map(|(_, name)| name).collect()
 }
 
 #[cfg(test)]
@@ -237,6 +240,18 @@ negative -4
     }
 
     #[test]
+    fn of_a_large_page_only_the_nearest_names_are_kept() {
+        let mut page: String = (0..50_000).map(|nth| format!("request_{nth}_total 1\n")).collect();
+        page += &format!("{} 1\nrequests_tota{{a=\"1\"}} 2\n", "requests_total".repeat(100_000));
+        let error = counters(&page, "requests_total", &[]).unwrap_err();
+        let hint = error.remedy().unwrap().to_string();
+        assert!(hint.starts_with("There are: requests_tota, ") && hint.len() < 200, "{hint}");
+        let long = format!("x{{a=\"{}\"}} 1\n", "b".repeat(1 << 20));
+        let error = counters(&long, "x", &[label("a", "c")]).unwrap_err();
+        assert!(error.remedy().unwrap().len() < 200, "labels are not shown whatever their length");
+    }
+
+    #[test]
     fn near_names_are_found_nearest_first() {
         let names = ["http_requests_total", "http_request_seconds", "go_gc", "http_requests", "process_cpu"];
         for (wanted, expected) in [
@@ -244,7 +259,7 @@ negative -4
             ("requests", &["http_requests", "http_requests_total"]),
             ("nothing_like_it", &[]),
         ] {
-            assert_eq!(near(wanted, names), expected, "{wanted}");
+            assert_eq!(near(wanted, names.map(String::from)), expected, "{wanted}");
         }
     }
 }

@@ -120,7 +120,7 @@ impl Recorder {
         let period = RecordedPeriod::BeforeAlarm;
         let path = self.folder.path(alarm.at, period);
         let bytes = alarm.history.save(&path, false)?;
-        self.add_baseline(&path)?;
+        whole_or_none(&path, self.add_baseline(&path))?;
         let removed = self.folder.prune(&path);
         Ok(Recorded { path, period, bytes, removed })
     }
@@ -131,6 +131,14 @@ impl Recorder {
         let path = self.folder.path(alarm.at, period);
         let live = LiveCapture::open(self.detailed.clone(), Vec::new(), false)?;
         let writer = Writer::create(&path, live.meta(), false)?;
+        let written = self.write(live, writer).and_then(|bytes| self.add_baseline(&path).map(|()| bytes));
+        let bytes = whole_or_none(&path, written)?;
+        let removed = self.folder.prune(&path);
+        Ok(Recorded { path, period, bytes, removed })
+    }
+
+    /// Captures until the time is over or the watch ends. Returns the bytes on disk.
+    fn write(&self, live: LiveCapture, writer: Writer) -> Result<u64> {
         let (sender, ended) = channel();
         let news = move |news| {
             if !matches!(news, SessionEvent::Fresh) {
@@ -143,22 +151,38 @@ impl Recorder {
         while !self.stop.load(Ordering::Relaxed) && ended.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {}
         let outcome = live_session.finish()?;
         let outcome = outcome.ok_or_else(|| Error::new(ErrorKind::Io, "the capture returned no data"));
-        let whole = outcome.and_then(|outcome| outcome.write_failure.map_or(Ok(outcome.bytes), Err));
-        match whole.and_then(|bytes| self.add_baseline(&path).map(|()| bytes)) {
-            Ok(bytes) => {
-                let removed = self.folder.prune(&path);
-                Ok(Recorded { path, period, bytes, removed })
-            }
-            Err(error) => {
-                // A partial recording would take space on a full disk.
-                let _ = std::fs::remove_dir_all(&path);
-                Err(error)
-            }
-        }
+        outcome.and_then(|outcome| outcome.write_failure.map_or(Ok(outcome.bytes), Err))
     }
 
     fn add_baseline(&self, path: &Path) -> Result<()> {
         let written = baseline::write_within(path, &self.baseline);
         written.map_err(|error| error.context("cannot add the baseline to the recording"))
+    }
+}
+
+/// Removes a recording that failed: on a full disk it would take the room of the next alarm's.
+fn whole_or_none<T>(path: &Path, written: Result<T>) -> Result<T> {
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = std::fs::remove_dir_all(path);
+    }
+    written
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_that_failed_leaves_its_room_to_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.ironlaw");
+        for (written, stays) in [(Ok(7), true), (Err(Error::new(ErrorKind::Exhausted, "no room")), false)] {
+            std::fs::create_dir(&path).unwrap();
+            std::fs::write(path.join("meta.json"), "{}").unwrap();
+            assert_eq!((whole_or_none(&path, written).is_ok(), path.exists()), (stays, stays));
+            let _ = std::fs::remove_dir_all(&path);
+        }
     }
 }

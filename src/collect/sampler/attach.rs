@@ -141,7 +141,10 @@ fn per_thread_or_cpu(
         return Ok(true);
     }
     let level = paranoid(root).map_or("?".to_string(), |level| level.to_string());
-    let text = format!("{threads} threads need {needed} descriptors, and only {limit} may be open (RLIMIT_NOFILE)");
+    let text = format!(
+        "{threads} threads need {needed} descriptors besides {SPARE_FILES} for files, and only {limit} may be open \
+         (RLIMIT_NOFILE)"
+    );
     Err(Error::new(ErrorKind::Exhausted, text).hint(format!(
         "Raise the hard limit (ulimit -Hn), or let whole CPUs be sampled: run as root or set \
          kernel.perf_event_paranoid=0 (now {level})."
