@@ -105,9 +105,14 @@ impl Folder {
         Ok(entries)
     }
 
-    /// Reads a file; more than `limit` bytes are [`ErrorKind::Corrupt`].
+    /// Reads a file; more than `limit` bytes are [`ErrorKind::Corrupt`], and so is anything but a regular file, whose
+    /// opening may wait for ever.
     pub fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
+        if fs::metadata(self.path.join(name)).is_ok_and(|file| !file.is_file()) {
+            let path = self.path.join(name);
+            return Err(Error::new(ErrorKind::Corrupt, format!("{} is not a regular file", path.display())));
+        }
         let file = File::open(self.path.join(name)).map_err(|error| self.cannot("read", name, error))?;
         file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.cannot("read", name, error))?;
         if bytes.len() as u64 > limit {
@@ -186,6 +191,16 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        let Ok(dir) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let made = std::process::Command::new("mkfifo").arg(dir.path().join(META)).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        let read = Folder::open(dir.path()).read(META, 100);
+        assert_eq!(read.map_err(|error| error.kind()), Err(ErrorKind::Corrupt));
+        assert_eq!(Folder::open(dir.path()).read("none", 100).map_err(|error| error.kind()), Err(ErrorKind::NotFound));
+    }
 
     #[test]
     fn the_suffix_is_added_once() {

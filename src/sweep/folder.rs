@@ -2,7 +2,8 @@
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::SweepMeta;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use crate::sys::files::open_regular;
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind as Io, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -72,7 +73,8 @@ impl Folder {
         let file = path.join(META);
         let place = || format!("cannot read {}", file.display());
         let mut text = String::new();
-        File::open(&file).and_then(|meta| meta.take(LARGEST_META).read_to_string(&mut text)).context(place)?;
+        let meta = open_regular(&file).context(place)?.0;
+        meta.take(LARGEST_META).read_to_string(&mut text).context(place)?;
         let meta: SweepMeta = serde_json::from_str(&text)
             .map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()).context(place()))?;
         if meta.format.0 > FORMAT.0 {

@@ -77,11 +77,13 @@ impl ProcSource for LiveProc {
     }
 
     /// Tries the very file, which needs privilege, then its name in the process's own root, then in ours in case the
-    /// process is gone.
+    /// process is gone. A different inode number means a different file, except that layered file systems may number
+    /// their files anew: for them, whatever lies at those addresses is the last resort.
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile> {
         let theirs = self.process(pid).join("root");
         let range = format!("{:x}-{:x}", mapping.start, mapping.end);
-        if let Some(file) = open_if(&self.process(pid).join("map_files").join(range), |_| true) {
+        let itself = self.process(pid).join("map_files").join(range);
+        if let Some(file) = open_if(&itself, |stamp| stamp.identity.inode == mapping.identity.inode) {
             return Some(OpenedFile { file, root: theirs });
         }
         for root in [theirs.clone(), PathBuf::from("/")] {
@@ -90,7 +92,7 @@ impl ProcSource for LiveProc {
                 return Some(OpenedFile { file, root });
             }
         }
-        None
+        Some(OpenedFile { file: open_if(&itself, |_| true)?, root: theirs })
     }
 }
 
