@@ -31,6 +31,9 @@ macro_rules! limits {
 }
 
 limits! {
+    "mapped files" {
+        MODULE_FILES: usize = 8192, "files", "files open for names and unwinding, or a quarter of RLIMIT_NOFILE, half of them of one user", "unmapped ones are closed, later ones have no names";
+    }
     "symbol tables" {
         LINKER_NAME: usize = 16 << 10, "bytes", "one name as the linker writes it", "the name is cut";
         READABLE_NAME: usize = 4096, "bytes", "one demangled name", "the name is cut";

@@ -21,6 +21,7 @@ mod modules;
 mod new_threads;
 mod off_cpu;
 mod open;
+mod open_files;
 mod opened;
 mod operations;
 mod origin;

@@ -1,11 +1,13 @@
 //! Assigns an id to every piece of code that was ever mapped and keeps its file open for the symbolizer. It reads a
-//! file's build-id and passes the unwind sections on.
+//! file's build-id and passes the unwind sections on. Where many are open, those that nobody maps any more are closed.
 
 use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
+use super::open_files::{OpenFiles, OpenModule};
 use super::proc_source::ProcSource;
-use crate::model::{BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, ObjectFile};
-use crate::sys::files;
+use crate::model::limits::MODULE_FILES;
+use crate::model::{BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile};
+use crate::sys::{files, limits};
 use crate::unwind::UnwindTables;
 use object::{Object, ReadCache};
 use rustc_hash::FxHashMap;
@@ -43,6 +45,16 @@ impl ModuleFiles {
     pub(crate) fn add(&self, module: ModuleFile) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(module);
     }
+
+    fn has_file(&self, id: ModuleId) -> bool {
+        self.get(id).is_some_and(|module| module.file.is_some())
+    }
+
+    fn close(&self, id: ModuleId) {
+        if let Some(module) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id.0 as usize) {
+            module.file = None;
+        }
+    }
 }
 
 /// The kernel is always the first module.
@@ -69,12 +81,23 @@ pub struct Modules {
     files: FxHashMap<Identity, Vec<(ModuleId, String)>>,
     just_in_time: FxHashMap<u32, ModuleId>,
     vdso: Option<ModuleId>,
+    open: OpenFiles,
+    /// Modules of files that were not opened for want of room, by file and the user who maps it.
+    refused: FxHashMap<(Identity, u32), ModuleId>,
 }
 
 impl Modules {
     /// Starts with the kernel alone, and defines it.
     pub fn new(out: &mut EventQueue) -> Modules {
+        // Events, the recording and what is read of processes need the rest.
+        let most = limits::raise_open_files().map_or(MODULE_FILES, |limit| MODULE_FILES.min(limit as usize / 4));
+        Modules::with_room(most, out)
+    }
+
+    fn with_room(most: usize, out: &mut EventQueue) -> Modules {
         let mut modules = Modules {
+            open: OpenFiles::new(most),
+            refused: FxHashMap::default(),
             shared: Arc::default(),
             codes: Vec::new(),
             files: FxHashMap::default(),
@@ -133,13 +156,57 @@ impl Modules {
         if let Some((module, _)) = same {
             return *module;
         }
+        let owner = proc.owner(pid);
+        if !self.has_room(owner) {
+            let known = self.refused.get(&(mapping.identity, owner)).copied();
+            let module =
+                known.unwrap_or_else(|| self.define(ModuleKind::File, path, pid, None, PathBuf::from("/"), out));
+            self.refused.insert((mapping.identity, owner), module);
+            return module;
+        }
         let (file, root) = match proc.open(pid, path, mapping) {
             Some(opened) => (Some(opened.file), opened.root),
             None => (None, PathBuf::from("/")),
         };
         let module = self.define(ModuleKind::File, path, pid, file, root, out);
+        if self.shared.has_file(module) {
+            self.open.add(OpenModule { module, identity: mapping.identity, owner });
+        }
         self.files.entry(mapping.identity).or_default().push((module, path.to_string()));
         module
+    }
+
+    /// Whether one more file may be opened for a user. Closes files that nobody maps any more if that is needed.
+    fn has_room(&mut self, owner: u32) -> bool {
+        if self.open.has_room(owner) {
+            return true;
+        }
+        let codes = &self.codes;
+        let is_mapped = |module: ModuleId| {
+            codes.get(module.0 as usize).and_then(Option::as_ref).is_some_and(|code| Arc::strong_count(code) > 1)
+        };
+        for OpenModule { module, identity, .. } in self.open.take_unused(is_mapped) {
+            self.codes[module.0 as usize] = None;
+            self.shared.close(module);
+            // It is opened anew for whoever maps it again.
+            if let Some(known) = self.files.get_mut(&identity) {
+                known.retain(|(id, _)| *id != module);
+            }
+        }
+        self.open.has_room(owner)
+    }
+
+    /// A note about files that were not opened, if there were any.
+    pub fn note(&self) -> Option<Note> {
+        let refused = self.refused.len();
+        (refused > 0).then(|| Note {
+            topic: "files-unread".to_string(),
+            text: format!(
+                "{refused} mapped files were not read, because too many were open: their code has no names, and \
+                 stacks end at it."
+            ),
+            fix: Some("Raise the limit of open files (ulimit -Hn), or profile fewer processes.".to_string()),
+        })
     }
 
     fn vdso(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
@@ -172,9 +239,12 @@ impl Modules {
         out: &mut EventQueue,
     ) -> ModuleId {
         let id = ModuleId(self.codes.len() as u32);
-        let build_id = file.as_ref().and_then(build_id);
+        let found = file.as_ref().and_then(build_id);
+        // What is no object file has neither names nor unwind sections.
+        let file = file.filter(|_| found.is_some());
+        let build_id = found.flatten();
         let def = ModuleDef { id, kind, path: path.to_string(), build_id, pid };
-        // A file that is not ELF, or has no unwind sections, is still a module, but stacks end at its frames.
+        // A file without unwind sections is still a module, but stacks end at its frames.
         self.codes.push(file.as_ref().and_then(|file| UnwindTables::parse(file).ok()).map(Arc::new));
         self.shared.add(ModuleFile { def: def.clone(), file, root });
         out.push(Event::Define(Definition::Module(def)));
@@ -182,10 +252,11 @@ impl Modules {
     }
 }
 
-fn build_id(file: &ObjectFile) -> Option<BuildId> {
+/// The build-id of an object file, if it has one; `None` for another file.
+fn build_id(file: &ObjectFile) -> Option<Option<BuildId>> {
     let data = ReadCache::new(file.reader());
     let file = object::File::parse(&data).ok()?;
-    Some(BuildId(file.build_id().ok()??.to_vec()))
+    Some(file.build_id().ok().flatten().map(|id| BuildId(id.to_vec())))
 }
 
 #[cfg(test)]
@@ -201,6 +272,48 @@ mod tests {
 7000-8000 r-xp 00000000 08:01 5    /bin/alias
 9000-a000 r-xp 00000000 00:00 0    [vdso]
 ";
+
+    /// This program's own file under many numbers, mapped by a user.
+    fn place_own(modules: &mut Modules, inode: u64, pid: u32) -> Placed {
+        let mapping = Mapping {
+            start: 0x1000,
+            end: 0x2000,
+            offset: 0,
+            identity: Identity { major: 1, minor: 1, inode },
+            memory: Memory::File(format!("/bin/{inode}").into()),
+        };
+        let image = std::fs::read("/proc/self/exe").unwrap();
+        let mut proc = Tables { image: Some(ObjectFile::new(image)), ..Tables::default() };
+        modules.place(pid, &mapping, &mut proc, &mut EventQueue::default())
+    }
+
+    #[test]
+    fn a_user_who_maps_files_without_end_takes_no_room_of_others_and_what_nobody_maps_is_closed() {
+        let mut modules = Modules::with_room(8, &mut EventQueue::default());
+        let is_open = |modules: &Modules, placed: &Placed| modules.shared().has_file(placed.module);
+        // In the fake, a process belongs to the user of its own number.
+        let mut held: Vec<Placed> = (0..10).map(|inode| place_own(&mut modules, inode, 1000)).collect();
+        assert_eq!(held.iter().map(|placed| is_open(&modules, placed)).filter(|open| *open).count(), 4, "half of all");
+        assert!(held[9].code.is_none() && modules.note().unwrap().text.starts_with("6 mapped files"));
+        assert_eq!(place_own(&mut modules, 9, 1000).module, held[9].module, "and is not defined again");
+        let others = place_own(&mut modules, 9, 1001);
+        assert!(is_open(&modules, &others) && others.code.is_some(), "the same file is opened for another user");
+        held.truncate(2);
+        let later = place_own(&mut modules, 20, 1000);
+        assert!(is_open(&modules, &later), "after two of its files are mapped no longer");
+        assert!(held.iter().all(|placed| is_open(&modules, placed)), "those in use stay open");
+        drop(held);
+    }
+
+    #[test]
+    fn what_is_no_object_file_is_not_kept_open() {
+        let (mut proc, mut out) = (Tables::default(), EventQueue::default());
+        let mut modules = Modules::with_room(1, &mut out);
+        for mapping in parse(MAPS.as_bytes()) {
+            modules.place(7, &mapping, &mut proc, &mut out);
+        }
+        assert!(proc.opened.len() == 2 && modules.note().is_none(), "{:?}", proc.opened);
+    }
 
     #[test]
     fn a_file_is_opened_once_per_path_and_counted_in_its_own_offsets() {

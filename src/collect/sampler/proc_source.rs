@@ -2,10 +2,12 @@
 //! the tests answers from tables.
 
 use super::maps::Mapping;
+use crate::error::ErrorKind;
 use crate::model::{FileStamp, Identity, ObjectFile};
 use crate::sys::files;
 use crate::sys::procfs::{ProcFs, clock_tick, task_stat};
 use crate::units::Nanos;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The system as seen by the assembly of samples.
@@ -18,6 +20,8 @@ pub trait ProcSource {
     fn alive(&mut self, id: u32) -> bool;
     /// The same of a process that was alive `ago`: a younger one only has its number.
     fn alive_since(&mut self, pid: u32, ago: Nanos) -> bool;
+    /// The user a process belongs to; one without files if it has ended.
+    fn owner(&mut self, pid: u32) -> u32;
     /// Opens the file behind a mapping that names `path`.
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile>;
 }
@@ -59,7 +63,11 @@ impl ProcSource for LiveProc {
 
     fn alive(&mut self, id: u32) -> bool {
         let process = self.process(id);
-        let Ok(stat) = std::fs::read(process.join("stat")) else { return false };
+        let stat = match ProcFs::new(&self.root).read(format!("{id}/stat")) {
+            Ok(stat) => stat,
+            // For want of descriptors or memory, nothing is known of its end.
+            Err(error) => return error.kind() != ErrorKind::NotFound,
+        };
         // The state follows the name, which is in parentheses and may itself contain some.
         let after = stat.iter().rposition(|byte| *byte == b')').map_or(0, |at| at + 2);
         match stat.get(after) {
@@ -74,6 +82,10 @@ impl ProcSource for LiveProc {
         let (Some(born), Some(now)) = (born, proc.ticks_since_boot()) else { return self.alive(pid) };
         // Both times are rounded down, so an age may be a tick too high.
         now.saturating_sub(born) > ago.0 / clock_tick().0 + 1 && self.alive(pid)
+    }
+
+    fn owner(&mut self, pid: u32) -> u32 {
+        std::fs::metadata(self.process(pid)).map_or(u32::MAX, |about| about.uid())
     }
 
     /// Tries the very file, which needs privilege, then its name in the process's own root, then in ours in case the
@@ -121,8 +133,10 @@ pub(crate) mod fake {
         pub maps: HashMap<u32, String>,
         /// How often maps were read.
         pub reads: usize,
-        /// Paths that were opened, in order; every file has three bytes and is not ELF.
+        /// Paths that were opened, in order.
         pub opened: Vec<String>,
+        /// The file at each of them; three bytes that are not ELF if there is none.
+        pub image: Option<ObjectFile>,
     }
 
     impl ProcSource for Tables {
@@ -143,9 +157,14 @@ pub(crate) mod fake {
             self.alive(pid)
         }
 
+        fn owner(&mut self, pid: u32) -> u32 {
+            pid
+        }
+
         fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<OpenedFile> {
             self.opened.push(path.to_string());
-            Some(OpenedFile { file: ObjectFile::new(*b"abc"), root: PathBuf::from("/") })
+            let file = self.image.clone().unwrap_or_else(|| ObjectFile::new(*b"abc"));
+            Some(OpenedFile { file, root: PathBuf::from("/") })
         }
     }
 }

@@ -103,6 +103,7 @@ impl Sampler {
         notes.extend(self.wait_sampler.take().and_then(|looks| looks.note()));
         notes.extend(self.sums.as_ref().and_then(unfollowed));
         notes.extend(self.sampling.note_on_end());
+        notes.extend(self.assembler.modules().note());
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(self.attached.all(), self.assembler.origins(), &self.events);
