@@ -3,6 +3,7 @@
 use super::args::ConfigArgs;
 use super::out;
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::CONFIG_BYTES;
 use crate::session::Limit;
 use crate::tui::keys::{KeyTable, TABLE};
 use crate::tui::settings::{Environment, Settings};
@@ -10,6 +11,7 @@ use crate::tui::theme::{ColourDepth, ThemeName};
 use crate::units::Nanos;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -124,12 +126,21 @@ pub(super) fn chosen() -> Result<ResolvedConfig> {
         locale: ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|locale| !locale.is_empty()),
     };
     let path = path(&|name| std::env::var_os(name).map(PathBuf::from));
-    let text = match path.as_deref().map(std::fs::read_to_string) {
+    let text = match path.as_deref().map(read) {
         None => String::new(),
         Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Some(text) => text.context(|| format!("cannot read {}", shown(path.as_deref())))?,
     };
     parse(&text, &environment).map_err(|error| error.context(shown(path.as_deref())))
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(CONFIG_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > CONFIG_BYTES {
+        return Err(std::io::Error::other(format!("it has more than {CONFIG_BYTES} bytes")));
+    }
+    Ok(text)
 }
 
 fn shown(path: Option<&Path>) -> String {

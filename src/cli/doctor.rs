@@ -28,6 +28,9 @@ struct Findings<'a> {
 /// Prints the findings. The exit code is 0 if profiling works at all.
 pub(super) fn run(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
     let roots = Roots { proc: ProcFs::new("/proc"), sys: SysFs::new("/sys") };
+    if args.limits {
+        return limits(args, global);
+    }
     if args.health {
         return health(args, global, &roots);
     }
@@ -51,6 +54,15 @@ fn health(args: &DoctorArgs, global: &GlobalArgs, roots: &Roots) -> Result<ExitC
     let bytes = match args.format {
         DoctorFormat::Text => export::text::health(&health, out::style(global, false)),
         DoctorFormat::Json => export::json::health(&health)?,
+    };
+    out::deliver(&bytes, None)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn limits(args: &DoctorArgs, global: &GlobalArgs) -> Result<ExitCode> {
+    let bytes = match args.format {
+        DoctorFormat::Text => export::text::limits(out::style(global, false)),
+        DoctorFormat::Json => export::json::limits()?,
     };
     out::deliver(&bytes, None)?;
     Ok(ExitCode::SUCCESS)

@@ -1,6 +1,7 @@
 //! Stacks as lines of text, `main;parse;strtol 42`, for other flame graph tools and for grep.
 //! Names cannot break a line: `;` becomes `:`, and a number that ends a name is protected from parsers.
 
+use crate::export::inert;
 use crate::view::CodeKind;
 use crate::view::Label;
 use crate::view::escape::visible;
@@ -14,7 +15,7 @@ pub fn render(flame: &FlameGraph, annotate: bool) -> Vec<u8> {
         out.push_str(&stack(&line.frames, annotate));
         out.push_str(&format!(" {}\n", line.value));
     }
-    out.into_bytes()
+    inert::document(out)
 }
 
 /// One stack without its value.

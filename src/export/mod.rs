@@ -12,6 +12,7 @@ pub mod folded;
 pub(crate) mod format;
 mod gzip;
 pub mod html;
+mod inert;
 pub mod json;
 pub mod markdown;
 mod markup;

@@ -1,6 +1,7 @@
 //! The gauges of a watch as OpenMetrics 1.0 text, for Prometheus and compatible scrapers.
 //! Values that were not measured are left out, because 0 would be a claim.
 
+use super::inert;
 use crate::model::Unit;
 use crate::view::escape::visible;
 use crate::view::watch::{Gauges, LoadAxis, NeighbourKind, QuantityDeviation};
@@ -23,7 +24,7 @@ pub fn page(gauges: &Gauges) -> Vec<u8> {
     suspects(&mut page, gauges);
     own(&mut page, gauges);
     page.text.push_str("# EOF\n");
-    page.text.into_bytes()
+    inert::document(page.text)
 }
 
 fn about(page: &mut Page, gauges: &Gauges) {

@@ -2,7 +2,7 @@
 //! Each constant states what it bounds and what happens beyond it; `ironlaw doctor --limits` prints them.
 
 /// A limit as it is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct Limit {
     /// The data, e.g. `symbol tables`.
     pub data: &'static str,
@@ -51,6 +51,46 @@ limits! {
         JIT_RECORD: usize = 1 << 20, "bytes", "an incomplete record of a jitdump", "the rest is not read";
         JIT_FUNCTIONS: usize = 1 << 20, "functions", "functions of one process", "later functions have no names";
     }
+    "perf.data" {
+        PERF_EVENTS: usize = u16::MAX as usize, "events", "events of a file", "further events are left out";
+        PERF_UNPACKED_AT_ONCE: usize = 256 << 20, "bytes", "what one compressed record unpacks to", "the rest of the file is not read, and noted";
+        PERF_UNPACKED_LEAST: u64 = 256 << 20, "bytes", "what all compressed records may unpack to whatever the file's size", "the next limit holds";
+        PERF_UNPACKED_RATIO: u64 = 64, "times the file's size", "what all compressed records unpack to", "the rest of the file is not read, and noted";
+        PERF_HELD_BYTES: usize = 512 << 20, "bytes", "records that wait for earlier ones", "the earlier half comes out";
+    }
+    "recordings" {
+        META_BYTES: u64 = 64 << 20, "bytes", "meta.json", "an error";
+        PART_BYTES: u64 = 1 << 30, "bytes", "a part file", "the part counts as damaged";
+        PART_DECODED_BYTES: u64 = 512 << 20, "bytes", "the decompressed pages of a part", "the part counts as damaged";
+        PART_ROWS: usize = 1 << 21, "rows", "a part", "the part counts as damaged";
+        PART_COLUMNS: usize = 256, "columns", "a part", "the part counts as damaged";
+        ROWS_LEAST: u64 = 4 << 20, "rows", "all parts, whatever their size", "the next limit holds";
+        ROWS_PER_BYTE: u64 = 16, "rows a byte", "all parts", "the part counts as damaged";
+        TEXT_LEAST: u64 = 256 << 20, "bytes", "the text of all rows, whatever their size on disk", "the next limit holds";
+        TEXT_PER_BYTE: u64 = 64, "times their size on disk", "the text of all rows", "the part counts as damaged";
+        TEXT_BYTES: usize = 4096, "bytes", "one name, path or label", "it is cut";
+        FRAME_NAMES: usize = 4096, "names", "the inlined calls at one address", "the part counts as damaged";
+        STAND_INS: u32 = 1 << 20, "definitions", "replacements for lost definitions", "the definitions are refused, and noted";
+    }
+    "baselines" {
+        BASELINE_BYTES: u64 = 256 << 20, "bytes", "a baseline", "an error";
+        BASELINE_QUANTITIES: usize = 1_000, "quantities", "a baseline", "an error";
+        BASELINE_WINDOWS: usize = 200_000, "windows", "a baseline", "an error";
+        BASELINE_SOURCES: usize = 100_000, "recordings", "a baseline", "an error";
+        BASELINE_STACKS: usize = 200_000, "stacks", "a baseline", "an error";
+        BASELINE_FRAMES: usize = 4_096, "frames", "a stack of a baseline", "an error";
+    }
+    "sweeps and settings" {
+        SWEEP_BYTES: u64 = 64 << 20, "bytes", "sweep.json", "an error";
+        CONFIG_BYTES: u64 = 1 << 20, "bytes", "the configuration file", "an error";
+    }
+    "operations" {
+        OPS_FILE_BYTES: u64 = 64 << 10, "bytes", "the start of a file that holds the total", "the rest is not read";
+        OPS_LINE_BYTES: usize = 64 << 10, "bytes", "a line of a command's output", "it is not matched";
+        OPS_HEAD_BYTES: usize = 64 << 10, "bytes", "the head of an HTTP response", "an error";
+        OPS_PAGE_BYTES: usize = 64 << 20, "bytes", "a page of metrics", "an error";
+        OPS_SERIES: usize = 10_000, "series", "the series of one metric", "an error";
+    }
     "requests for the metrics page" {
         HTTP_CONNECTIONS: usize = 256, "connections", "connections at once", "others wait, and silent ones are closed early";
         HTTP_QUEUE: i32 = 4096, "connections", "connections that wait", "a client tries again";
@@ -69,7 +109,8 @@ mod tests {
     fn every_limit_is_described_once() {
         for (at, limit) in ALL.iter().enumerate() {
             assert!(limit.most > 0, "{limit:?}");
-            let same = ALL.iter().filter(|other| (other.data, other.bounds) == (limit.data, limit.bounds)).count();
+            let key = |limit: &Limit| (limit.data, limit.bounds, limit.unit);
+            let same = ALL.iter().filter(|other| key(other) == key(limit)).count();
             assert_eq!(same, 1, "{at}: {limit:?}");
         }
     }

@@ -2,15 +2,13 @@
 
 use super::number::first_number;
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::OPS_FILE_BYTES;
 use crate::sys::files::{open_regular, read_from};
 use std::path::Path;
 
-/// The number must be at the file's beginning, within this many bytes.
-const MOST: u64 = 64 << 10;
-
 /// The first number in the file.
 pub(super) fn read(path: &Path) -> Result<f64> {
-    let bytes = open_regular(path).and_then(|(file, _)| read_from(&file, 0, MOST));
+    let bytes = open_regular(path).and_then(|(file, _)| read_from(&file, 0, OPS_FILE_BYTES));
     let bytes = bytes.context(|| format!("cannot read operations from {}", path.display())).map_err(|error| {
         let hint = "Give a file that the program writes its total number of operations to.";
         if error.kind() == ErrorKind::NotFound { error.hint(hint) } else { error }

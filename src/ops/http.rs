@@ -1,13 +1,11 @@
 //! Fetches a page of metrics from an HTTP server, within a time and a size limit. Redirects and TLS are not supported.
 
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::{OPS_HEAD_BYTES, OPS_PAGE_BYTES};
 use crate::sys::clock::monotonic_ns;
 use std::io::{ErrorKind as Io, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
-
-const MAX_HEAD: usize = 64 << 10;
-const MAX_BODY: usize = 64 << 20;
 
 /// The body of `GET path` from `host:port`, fetched within `patience`; name resolution is not included.
 ///
@@ -107,7 +105,7 @@ impl Answer {
             Body::Rest => false,
         };
         let most = if let Body::Length(length) = head.body { length.max(come) } else { come };
-        if most > MAX_BODY {
+        if most > OPS_PAGE_BYTES {
             return Err(Error::new(ErrorKind::Exhausted, "the page is larger than 64 MiB"));
         }
         Ok(whole)
@@ -115,10 +113,10 @@ impl Answer {
 
     fn head(&mut self) -> Result<Option<Head>> {
         if self.head.is_none() {
-            let searched = &self.bytes[..self.bytes.len().min(MAX_HEAD)];
+            let searched = &self.bytes[..self.bytes.len().min(OPS_HEAD_BYTES)];
             match searched.windows(4).position(|window| window == b"\r\n\r\n") {
                 Some(end) => self.head = Some(parse_head(&searched[..end + 4])?),
-                None if self.bytes.len() >= MAX_HEAD => return Err(no_http()),
+                None if self.bytes.len() >= OPS_HEAD_BYTES => return Err(no_http()),
                 None => {}
             }
         }
@@ -135,7 +133,7 @@ impl Answer {
             };
             let size = std::str::from_utf8(&rest[..end]).ok().and_then(|line| line.split(';').next());
             let size = size.and_then(|size| usize::from_str_radix(size.trim(), 16).ok()).ok_or_else(no_http)?;
-            if size > MAX_BODY {
+            if size > OPS_PAGE_BYTES {
                 return Err(Error::new(ErrorKind::Exhausted, "the page is larger than 64 MiB"));
             }
             if size == 0 {

@@ -5,11 +5,9 @@ use super::number::first_number;
 use super::total::Total;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::NumberKind;
+use crate::model::limits::OPS_LINE_BYTES;
 use crate::units::{Nanos, Ops};
 use regex::bytes::Regex;
-
-/// Longer lines are not meant for people; they are not matched.
-const LONGEST: usize = 64 << 10;
 
 /// An output stream of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +116,7 @@ impl Matcher {
 
 impl Line {
     fn push(&mut self, bytes: &[u8]) {
-        self.too_long |= self.bytes.len() + bytes.len() > LONGEST;
+        self.too_long |= self.bytes.len() + bytes.len() > OPS_LINE_BYTES;
         if !self.too_long {
             self.bytes.extend_from_slice(bytes);
         }
@@ -181,7 +179,7 @@ mod tests {
         matcher.take(Stream::Out, b"\xff\xfe\0ops 4\xff\n", Nanos(1));
         for _ in 0..64 {
             matcher.take(Stream::Out, &[b'x'; 4096], Nanos(2));
-            assert!(matcher.lines[0].bytes.len() <= LONGEST);
+            assert!(matcher.lines[0].bytes.len() <= OPS_LINE_BYTES);
         }
         matcher.take(Stream::Out, b"ops 100\nops 1\n", Nanos(3));
         assert_eq!(matcher.latest(), Some((Nanos(3), Ops(5))));

@@ -3,13 +3,11 @@
 
 use super::total::Raw;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::OPS_SERIES;
 use std::collections::BTreeSet;
 
 /// Longer names and labels are not shown, and no name is taken for similar to a longer one.
 const LONGEST_SHOWN: usize = 1000;
-
-/// More series than this under one name indicate a mistake in the labels.
-const MAX_SERIES: usize = 10_000;
 
 /// The series of one line.
 #[derive(Debug, PartialEq)]
@@ -29,9 +27,9 @@ struct Series<'a> {
 pub(super) fn counters(text: &str, metric: &str, labels: &[(String, String)]) -> Result<Vec<Raw>> {
     let named = || lines(text).filter(|line| may_be(line, metric)).filter_map(series).filter(|it| it.name == metric);
     let fits = |series: &Series<'_>| labels.iter().all(|label| series.labels.contains(label));
-    let fitting: Vec<_> = named().filter(fits).take(MAX_SERIES + 1).collect();
-    if fitting.len() > MAX_SERIES {
-        return Err(Error::new(ErrorKind::Exhausted, format!("{metric} has more than {MAX_SERIES} series"))
+    let fitting: Vec<_> = named().filter(fits).take(OPS_SERIES + 1).collect();
+    if fitting.len() > OPS_SERIES {
+        return Err(Error::new(ErrorKind::Exhausted, format!("{metric} has more than {OPS_SERIES} series"))
             .hint("Narrow it by labels: METRIC{label=\"value\"}."));
     }
     if fitting.is_empty() {

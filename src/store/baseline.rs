@@ -4,6 +4,10 @@
 use super::folder::{Folder, create_new};
 use super::part::{BASELINE, META};
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::{
+    BASELINE_BYTES, BASELINE_FRAMES, BASELINE_QUANTITIES, BASELINE_SOURCES, BASELINE_STACKS, BASELINE_WINDOWS,
+    TEXT_BYTES,
+};
 use crate::model::{BASELINE_FORMAT, Baseline};
 use serde::Deserialize;
 use std::ffi::OsString;
@@ -13,16 +17,6 @@ use std::path::{Path, PathBuf};
 
 /// File name extension of a separate baseline.
 pub const EXTENSION: &str = "baseline";
-
-/// Larger files are refused: twenty thousand windows of fifty quantities take 60 MB.
-const MOST_BYTES: u64 = 256 << 20;
-const MOST_QUANTITIES: usize = 1_000;
-const MOST_WINDOWS: usize = 200_000;
-const MOST_SOURCES: usize = 100_000;
-const MOST_STACKS: usize = 200_000;
-const MOST_FRAMES: usize = 4_096;
-/// As for any text of a recording; a call path may be as long as one text.
-const MOST_TEXT: usize = 4_096;
 
 /// The file for a name as typed: adds `.baseline` unless it is there.
 #[must_use]
@@ -65,9 +59,9 @@ fn bounded(path: &Path) -> Result<Vec<u8>> {
         return Err(if recording { error.hint(hint) } else { error });
     }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)).context(context)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let message = format!("{} is not a baseline: it has more than {MOST_BYTES} bytes", path.display());
+    File::open(path).and_then(|file| file.take(BASELINE_BYTES + 1).read_to_end(&mut bytes)).context(context)?;
+    if bytes.len() as u64 > BASELINE_BYTES {
+        let message = format!("{} is not a baseline: it has more than {BASELINE_BYTES} bytes", path.display());
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
     Ok(bytes)
@@ -102,20 +96,20 @@ pub fn parse(bytes: &[u8]) -> Result<Baseline> {
 fn flaw(baseline: &Baseline) -> Option<String> {
     let Baseline { sources, quantities, windows, stacks, cpu_ns, ops, key, .. } = baseline;
     for (count, most, what) in [
-        (quantities.len(), MOST_QUANTITIES, "quantities"),
-        (windows.len(), MOST_WINDOWS, "windows"),
-        (sources.len(), MOST_SOURCES, "sources"),
-        (stacks.len(), MOST_STACKS, "stacks"),
+        (quantities.len(), BASELINE_QUANTITIES, "quantities"),
+        (windows.len(), BASELINE_WINDOWS, "windows"),
+        (sources.len(), BASELINE_SOURCES, "sources"),
+        (stacks.len(), BASELINE_STACKS, "stacks"),
     ] {
         if count > most {
             return Some(format!("it has {count} {what}, and at most {most} are allowed"));
         }
     }
-    let long = |text: &String| text.len() > MOST_TEXT;
+    let long = |text: &String| text.len() > TEXT_BYTES;
     let key_texts = [Some(&key.target), key.program.as_ref(), key.called.as_ref(), key.build_id.as_ref()];
     let mut texts = sources.iter().map(|source| &source.name).chain(quantities).chain(key_texts.into_iter().flatten());
     if texts.any(long) || stacks.iter().flat_map(|stack| &stack.frames).any(long) {
-        return Some(format!("a name has more than {MOST_TEXT} bytes"));
+        return Some(format!("a name has more than {TEXT_BYTES} bytes"));
     }
     if has_twice(quantities) {
         return Some("a quantity is listed twice".to_string());
@@ -124,7 +118,10 @@ fn flaw(baseline: &Baseline) -> Option<String> {
     if !number(*cpu_ns) || ops.is_some_and(|ops| !number(ops)) || sources.iter().any(|from| !number(from.seconds)) {
         return Some("a total is negative or not finite".to_string());
     }
-    if stacks.iter().any(|stack| !number(stack.cpu_ns) || stack.frames.is_empty() || stack.frames.len() > MOST_FRAMES) {
+    if stacks
+        .iter()
+        .any(|stack| !number(stack.cpu_ns) || stack.frames.is_empty() || stack.frames.len() > BASELINE_FRAMES)
+    {
         return Some("a call path has no frames, too many, or no time".to_string());
     }
     windows.iter().enumerate().find_map(|(at, window)| {

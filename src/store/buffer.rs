@@ -4,6 +4,7 @@ use super::folder::Folder;
 use super::part::Part;
 use super::rows::Rows;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::PART_BYTES;
 use crate::tables::{Table, from_parquet, to_parquet};
 use std::mem;
 
@@ -154,7 +155,7 @@ fn joined(folder: &Folder, run: &[Written]) -> Result<Table> {
     let mut joined: Option<Table> = None;
     for written in run {
         let name = written.part.file_name();
-        let table = from_parquet(&folder.read(&name, super::MAX_FILE_BYTES)?).map_err(|error| error.context(name))?;
+        let table = from_parquet(&folder.read(&name, PART_BYTES)?).map_err(|error| error.context(name))?;
         match &mut joined {
             None => joined = Some(table),
             Some(joined) => joined.append(&table)?,

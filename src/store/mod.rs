@@ -8,6 +8,7 @@
 //! - no row counts twice, because a merged part names the range of parts it replaces.
 
 pub mod baseline;
+mod budget;
 mod buffer;
 mod counted;
 mod damage;
@@ -29,9 +30,6 @@ pub use writer::Writer;
 
 /// The format version written. Readers refuse a higher major number; a higher minor number only adds.
 pub const FORMAT: (u16, u16) = (1, 1);
-
-/// Files of a recording stay below this size; a larger file is not read into memory.
-const MAX_FILE_BYTES: u64 = 1 << 30;
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]

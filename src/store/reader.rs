@@ -1,7 +1,7 @@
 //! Reads a recording back as the event stream it was written from, even if files in it are damaged.
 //! The recording stays unchanged, and unreadable parts are reported as damage, not as errors.
 
-use super::MAX_FILE_BYTES;
+use super::budget::Budget;
 use super::damage::Damage;
 use super::folder::{self, Entry, Folder};
 use super::meta_file::{self, MetaFile};
@@ -9,6 +9,7 @@ use super::part::{META, Part, Selection, select, temp_target};
 use super::repair::{EventSink, Repair};
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::{META_BYTES, PART_BYTES};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
     CounterDef, Definition, Event, FrameDef, Lost, Mark, Meta, ModuleDef, NeighbourDef, NeighbourUse, Note, OffCpu,
@@ -39,7 +40,7 @@ impl Recording {
     pub fn open(dir: &Path) -> Result<Recording> {
         let path = locate(dir)?;
         let folder = Folder::open(&path);
-        let meta_file = meta_file::parse(&folder.read(META, MAX_FILE_BYTES)?)
+        let meta_file = meta_file::parse(&folder.read(META, META_BYTES)?)
             .map_err(|error| error.context(format!("cannot open {}", path.display())))?;
         let (parts, visible) = survey(&folder.list()?);
         Ok(Recording { folder, meta_file, parts, visible, damage: OnceLock::new() })
@@ -94,51 +95,63 @@ impl Recording {
     }
 
     fn read<S: EventSink>(&self, sink: &mut S) -> Vec<Damage> {
-        let mut damage = self.visible.clone();
+        let mut parts = PartReader { recording: self, damage: self.visible.clone(), budget: Budget::default() };
         let mut repair = Repair::new(sink);
-        self.table(&mut damage, &mut |def: CounterDef| repair.counter(def));
-        self.table(&mut damage, &mut |def: ModuleDef| repair.module(def));
-        self.table(&mut damage, &mut |def: FrameDef| repair.frame(def));
-        self.table(&mut damage, &mut |def: NamesDef| repair.names(def.frame, def.symbols));
-        self.table(&mut damage, &mut |def: StackDef| repair.stack(def));
-        self.table(&mut damage, &mut |def: NeighbourDef| repair.pass(Event::Define(Definition::Neighbour(def))));
-        self.table(&mut damage, &mut |task: TaskEvent| repair.pass(Event::Task(task)));
-        self.table(&mut damage, &mut |sample: Sample| repair.sample(sample));
-        self.table(&mut damage, &mut |span: OffCpu| repair.off_cpu(span));
-        self.table(&mut damage, &mut |window: Window| {
+        parts.table(&mut |def: CounterDef| repair.counter(def));
+        parts.table(&mut |def: ModuleDef| repair.module(def));
+        parts.table(&mut |def: FrameDef| repair.frame(def));
+        parts.table(&mut |def: NamesDef| repair.names(def.frame, def.symbols));
+        parts.table(&mut |def: StackDef| repair.stack(def));
+        parts.table(&mut |def: NeighbourDef| repair.pass(Event::Define(Definition::Neighbour(def))));
+        parts.table(&mut |task: TaskEvent| repair.pass(Event::Task(task)));
+        parts.table(&mut |sample: Sample| repair.sample(sample));
+        parts.table(&mut |span: OffCpu| repair.off_cpu(span));
+        parts.table(&mut |window: Window| {
             repair.pass(match window {
                 Window::Reading(reading) => Event::Reading(reading),
                 Window::End(tick) => Event::Tick(tick),
             });
         });
-        self.table(&mut damage, &mut |used: NeighbourUse| repair.pass(Event::Neighbour(used)));
-        self.table(&mut damage, &mut |lost: Lost| repair.pass(Event::Lost(lost)));
-        self.table(&mut damage, &mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
-        self.table(&mut damage, &mut |mark: Mark| repair.pass(Event::Mark(mark)));
+        parts.table(&mut |used: NeighbourUse| repair.pass(Event::Neighbour(used)));
+        parts.table(&mut |lost: Lost| repair.pass(Event::Lost(lost)));
+        parts.table(&mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
+        parts.table(&mut |mark: Mark| repair.pass(Event::Mark(mark)));
+        let PartReader { mut damage, .. } = parts;
         damage.extend(Damage::repair_stats(&repair.repair_stats()));
         damage
     }
+}
 
+/// Reads the parts of a recording, table by table.
+struct PartReader<'a> {
+    recording: &'a Recording,
+    damage: Vec<Damage>,
+    budget: Budget,
+}
+
+impl PartReader<'_> {
     /// Reads one table, part by part, so that no more than one part is in memory at a time.
-    fn table<R: Rows>(&self, damage: &mut Vec<Damage>, emit: &mut dyn FnMut(R)) {
-        let mut rows = 0;
-        for part in self.parts.iter().filter(|part| part.table == R::TABLE) {
+    fn table<R: Rows>(&mut self, emit: &mut dyn FnMut(R)) {
+        let (recording, mut rows) = (self.recording, 0);
+        for part in recording.parts.iter().filter(|part| part.table == R::TABLE) {
             match self.part(*part, emit) {
                 Ok((read, unknown)) => {
                     rows += read;
-                    damage.extend((unknown > 0).then(|| Damage::unknown_words(*part, unknown)));
+                    self.damage.extend((unknown > 0).then(|| Damage::unknown_words(*part, unknown)));
                 }
-                Err(error) => damage.push(Damage::of_part(*part, error.to_string())),
+                Err(error) => self.damage.push(Damage::of_part(*part, error.to_string())),
             }
         }
-        let expected = self.meta_file.rows.as_ref().and_then(|rows| rows.get(R::TABLE)).copied().unwrap_or(rows);
+        let expected = recording.meta_file.rows.as_ref().and_then(|rows| rows.get(R::TABLE)).copied().unwrap_or(rows);
         if rows != expected {
-            damage.push(Damage::rows(R::TABLE, rows, expected));
+            self.damage.push(Damage::rows(R::TABLE, rows, expected));
         }
     }
 
-    fn part<R: Rows>(&self, part: Part, emit: &mut dyn FnMut(R)) -> Result<(u64, u64)> {
-        let table = from_parquet(&self.folder.read(&part.file_name(), MAX_FILE_BYTES)?)?;
+    fn part<R: Rows>(&mut self, part: Part, emit: &mut dyn FnMut(R)) -> Result<(u64, u64)> {
+        let bytes = self.recording.folder.read(&part.file_name(), PART_BYTES)?;
+        let table = from_parquet(&bytes)?;
+        self.budget.take(bytes.len() as u64, &table)?;
         Ok((table.rows() as u64, R::decode(&table, emit)?))
     }
 }

@@ -1,6 +1,7 @@
 //! Keeps the ids of a damaged recording valid: stand-ins fill the gaps of lost definitions, so that later definitions
 //! keep their ids and references to lost data stay visible as such. Names and call paths are not invented.
 
+use crate::model::limits::STAND_INS;
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
     CounterDef, CounterId, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, OffCpu, Sample,
@@ -9,9 +10,6 @@ use crate::model::{
 
 /// The name of everything that was lost.
 const LOST: &str = "[lost]";
-
-/// Maximum stand-ins in one recording. A part holds far fewer definitions, and a forged number must not fill memory.
-const MAX_STAND_INS: u32 = 1 << 20;
 
 /// Repairs made, by table.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -196,7 +194,7 @@ impl<'a, S: EventSink> Repair<'a, S> {
     /// Whether the gap from `next` to `id` may be filled.
     fn affords(&mut self, next: u32, id: u32) -> bool {
         let hole = id.saturating_sub(next);
-        let affordable = id < u32::MAX && hole <= MAX_STAND_INS - self.stand_ins;
+        let affordable = id < u32::MAX && hole <= STAND_INS - self.stand_ins;
         if affordable {
             self.stand_ins += hole;
         }

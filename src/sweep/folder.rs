@@ -2,6 +2,7 @@
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::SweepMeta;
+use crate::model::limits::SWEEP_BYTES;
 use crate::sys::files::open_regular;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind as Io, Read, Write};
@@ -15,8 +16,6 @@ pub const EXTENSION: &str = "sweep";
 const META: &str = "sweep.json";
 const TEMP: &str = "sweep.json.tmp";
 const RUNS: &str = "runs";
-/// A larger file does not belong to a sweep: a thousand runs take less than a megabyte.
-const LARGEST_META: u64 = 64 << 20;
 
 /// A sweep's directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +73,7 @@ impl Folder {
         let place = || format!("cannot read {}", file.display());
         let mut text = String::new();
         let meta = open_regular(&file).context(place)?.0;
-        meta.take(LARGEST_META).read_to_string(&mut text).context(place)?;
+        meta.take(SWEEP_BYTES).read_to_string(&mut text).context(place)?;
         let meta: SweepMeta = serde_json::from_str(&text)
             .map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()).context(place()))?;
         if meta.format.0 > FORMAT.0 {

@@ -2,6 +2,7 @@
 
 mod checksum;
 mod encode;
+mod pages;
 mod parquet;
 mod stream;
 mod table;

@@ -2,9 +2,11 @@
 //! Works on bytes in memory and starts no threads. Damaged bytes cause an error, not a panic.
 
 use super::checksum;
+use super::pages::PageRoom;
 use super::stream::Stream;
 use super::table::{Column, Table, corrupt};
 use crate::error::{Error, ErrorKind, Result, catch_panic};
+use crate::model::limits::{PART_COLUMNS, PART_ROWS};
 use polars_arrow::array::{Array, new_empty_array};
 use polars_arrow::compute::concatenate::concatenate;
 use polars_arrow::datatypes::Field;
@@ -14,12 +16,6 @@ use polars_parquet::read::{
 };
 use polars_parquet::write::KeyValue;
 use std::io::Cursor;
-
-/// A file that claims more rows is rejected before anything is allocated for them. Writers stay far below this limit.
-const MAX_ROWS: usize = 1 << 24;
-
-/// The same limit for columns. Our own tables have about a dozen.
-const MAX_COLUMNS: usize = 256;
 
 /// Encodes the table as one Parquet file with one row group.
 ///
@@ -41,22 +37,26 @@ pub fn to_parquet(table: &Table) -> Result<Vec<u8>> {
 /// [`ErrorKind::Corrupt`] unless the bytes are a complete Parquet file of plausible size.
 pub fn from_parquet(bytes: &[u8]) -> Result<Table> {
     checksum::check(bytes)?;
+    decode(bytes, &mut PageRoom::default())
+}
+
+fn decode(bytes: &[u8], room: &mut PageRoom) -> Result<Table> {
     catch_panic(|| {
         let metadata = read_metadata(&mut Cursor::new(bytes)).map_err(|error| corrupt(&error))?;
         check_size(&metadata)?;
         let schema = infer_schema(&metadata).map_err(|error| corrupt(&error))?;
         let fields = schema.iter_values().enumerate();
-        let columns = fields.map(|(at, field)| column(bytes, &metadata, at, field)).collect::<Result<_>>()?;
+        let columns = fields.map(|(at, field)| column(bytes, &metadata, at, field, room)).collect::<Result<_>>()?;
         Table::of(metadata.num_rows, columns)
     })
 }
 
 /// The column of this number, from all row groups.
-fn column(bytes: &[u8], metadata: &FileMetadata, at: usize, field: &Field) -> Result<Column> {
+fn column(bytes: &[u8], metadata: &FileMetadata, at: usize, field: &Field, room: &mut PageRoom) -> Result<Column> {
     let mut arrays = Vec::new();
     for group in &metadata.row_groups {
         let chunk = group.parquet_columns().get(at).ok_or_else(|| corrupt(&"a row group lacks a column"))?;
-        arrays.extend(chunk_arrays(bytes, chunk, field)?);
+        arrays.extend(chunk_arrays(bytes, chunk, field, room)?);
     }
     let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
     let values = match arrays[..] {
@@ -66,14 +66,20 @@ fn column(bytes: &[u8], metadata: &FileMetadata, at: usize, field: &Field) -> Re
     Ok(Column { name: field.name.to_string(), values: values.map_err(|error| corrupt(&error))? })
 }
 
-fn chunk_arrays(bytes: &[u8], chunk: &ColumnChunkMetadata, field: &Field) -> Result<Vec<Box<dyn Array>>> {
+fn chunk_arrays(
+    bytes: &[u8],
+    chunk: &ColumnChunkMetadata,
+    field: &Field,
+    room: &mut PageRoom,
+) -> Result<Vec<Box<dyn Array>>> {
     let place = chunk.byte_range();
     let pages = bytes.get(place.start as usize..place.end as usize);
     let pages = pages.ok_or_else(|| corrupt(&format_args!("column {} lies outside the file", field.name)))?;
-    let pages = PageReader::new(Cursor::new(pages.to_vec().into()), chunk, Vec::new(), usize::MAX);
+    let reader = || PageReader::new(Cursor::new(pages.to_vec().into()), chunk, Vec::new(), usize::MAX);
+    room.take(pages, reader())?;
     let kind = &chunk.descriptor().descriptor.primitive_type;
     let decoded =
-        column_iter_to_arrays(vec![BasicDecompressor::new(pages, Vec::new())], vec![kind], field.clone(), None);
+        column_iter_to_arrays(vec![BasicDecompressor::new(reader(), Vec::new())], vec![kind], field.clone(), None);
     decoded.map(|(arrays, _)| arrays).map_err(|error| corrupt(&error))
 }
 
@@ -81,7 +87,7 @@ fn check_size(metadata: &FileMetadata) -> Result<()> {
     let groups = &metadata.row_groups;
     let rows = groups.iter().map(|group| group.num_rows()).try_fold(0usize, usize::checked_add);
     let columns = groups.iter().map(|group| group.n_columns()).max().unwrap_or(0);
-    if rows != Some(metadata.num_rows) || metadata.num_rows > MAX_ROWS || columns > MAX_COLUMNS {
+    if rows != Some(metadata.num_rows) || metadata.num_rows > PART_ROWS || columns > PART_COLUMNS {
         return Err(Error::new(ErrorKind::Corrupt, format!("an unlikely size: {rows:?} rows, {columns} columns")));
     }
     Ok(())
@@ -116,6 +122,28 @@ mod tests {
         for rows in [0, 1, 200, 5_000] {
             let bytes = to_parquet(&table(rows)).unwrap();
             assert!(same(&from_parquet(&bytes).unwrap(), &table(rows)), "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn a_file_is_decoded_only_into_so_many_bytes() {
+        let bytes = to_parquet(&table(5_000)).unwrap();
+        let mut whole = PageRoom::default();
+        decode(&bytes, &mut whole).unwrap();
+        let used = PageRoom::default().left() - whole.left();
+        assert!(used > bytes.len() as u64, "{used} bytes");
+        for (room, enough) in [(used, true), (used - 1, false), (0, false)] {
+            let read = decode(&bytes, &mut PageRoom::of(room));
+            assert_eq!(read.map_err(|error| error.kind()).err(), (!enough).then_some(ErrorKind::Corrupt), "{room}");
+        }
+    }
+
+    #[test]
+    fn a_part_has_only_so_many_rows() {
+        for (rows, enough) in [(PART_ROWS, true), (PART_ROWS + 1, false)] {
+            let table = Table::builder(rows).bool("kernel", (0..rows).map(|_| true)).build().unwrap();
+            let read = from_parquet(&to_parquet(&table).unwrap());
+            assert_eq!(read.map(|table| table.rows()).ok(), enough.then_some(rows));
         }
     }
 

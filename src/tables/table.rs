@@ -99,6 +99,13 @@ impl Table {
         self.rows
     }
 
+    /// Length of the texts of all rows, bytes.
+    #[must_use]
+    pub fn text_bytes(&self) -> u64 {
+        let texts = self.columns.iter().filter_map(|column| column.values.as_any().downcast_ref::<Utf8ViewArray>());
+        texts.map(|texts| texts.total_bytes_len() as u64).sum()
+    }
+
     /// Appends the rows of a table with the same columns.
     ///
     /// # Errors
@@ -274,6 +281,18 @@ mod tests {
     fn a_missing_optional_column_is_all_none() {
         assert_eq!(table().opt_text("label").unwrap(), [None, None]);
         assert_eq!(table().opt_u64("label").unwrap(), [None, None]);
+    }
+
+    #[test]
+    fn texts_are_as_long_as_their_rows_together() {
+        let lent = ["a", "a", "nothing shorter than an inline text"];
+        let table = Table::builder(3).text("one", lent.into_iter()).opt_text("two", lent.map(Some).into_iter()).build();
+        assert_eq!(table.unwrap().text_bytes(), 2 * lent.concat().len() as u64);
+        assert_eq!(table_of_numbers().text_bytes(), 0);
+    }
+
+    fn table_of_numbers() -> Table {
+        Table::builder(2).u64("at", [1, u64::MAX].into_iter()).build().unwrap()
     }
 
     #[test]

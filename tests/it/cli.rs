@@ -198,6 +198,12 @@ fn what_the_doctor_finds_keeps_to_its_schemas() {
     let health = parsed(&dir.line("doctor --health --format json").succeeds());
     keeps_to("health", &health);
     assert!(health["bandwidth"].as_array().is_some_and(|rows| !rows.is_empty()), "{health:#}");
+    let limits = parsed(&dir.line("doctor --limits --format json").succeeds());
+    keeps_to("limits", &limits);
+    let text = dir.line("doctor --limits").succeeds().out;
+    for limit in limits["limits"].as_array().expect("a list") {
+        assert!(limit["bounds"].as_str().is_some_and(|bounds| text.contains(bounds)), "{limit}: {text}");
+    }
 }
 
 #[test]

@@ -27,6 +27,9 @@ pub struct DoctorArgs {
     /// CPU and some hundred megabytes
     #[arg(long, conflicts_with = "pid")]
     pub health: bool,
+    /// List instead how much is read of files and answers that others wrote, and what happens beyond it
+    #[arg(long, conflicts_with_all = ["pid", "health"])]
+    pub limits: bool,
     /// Write the result as text or json
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: DoctorFormat,

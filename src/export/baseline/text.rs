@@ -46,7 +46,7 @@ fn key(page: &mut Page, view: &BaselineView) {
         ("load by", words::axis(view.axis).to_string()),
         ("contains", words::totals(view)),
     ] {
-        page.paragraph(&format!("  {} ", left(name, 10)), &visible(&text), None);
+        page.paragraph(&format!("  {} ", left(name, 10)), &text, None);
     }
 }
 
@@ -59,7 +59,7 @@ fn stale(page: &mut Page, view: &BaselineView) {
         let mark = if stale.incompatible { "  ! " } else { "  - " };
         let weight = if stale.incompatible { "the numbers no longer apply" } else { "the numbers may no longer apply" };
         let ink = stale.incompatible.then_some(Ink::Alert);
-        page.paragraph(mark, &visible(&format!("{}  ({weight})", stale.text)), ink);
+        page.paragraph(mark, &format!("{}  ({weight})", stale.text), ink);
     }
 }
 

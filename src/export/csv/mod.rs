@@ -5,6 +5,7 @@ mod sweep;
 
 pub use sweep::sweep;
 
+use crate::export::inert;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::report::{FunctionRow, Report};
@@ -36,7 +37,7 @@ pub fn report(report: &Report) -> Vec<u8> {
     );
     let coverage = report.samples.coverage.value().map_or(String::new(), |share| share.to_string());
     rows.iter().for_each(|row| line(&mut out, &cells(row, &coverage)));
-    out.into_bytes()
+    inert::document(out)
 }
 
 fn cells(row: &FunctionRow, coverage: &str) -> Vec<String> {

@@ -2,6 +2,7 @@
 //! Numbers are not rounded; a missing value is an empty cell.
 
 use super::line;
+use crate::export::inert;
 use crate::model::Unit;
 use crate::view::sweep::{Column, SweepReport, Value};
 
@@ -21,7 +22,7 @@ pub fn sweep(report: &SweepReport) -> Vec<u8> {
         let first = [point.n.to_string(), point.region.label(), point.runs.to_string()];
         line(&mut out, &first.into_iter().chain(values).collect::<Vec<_>>());
     }
-    out.into_bytes()
+    inert::document(out)
 }
 
 /// The column's stable name with its unit, unless the name contains it.

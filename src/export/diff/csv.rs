@@ -2,6 +2,7 @@
 //! Numbers are not rounded; a missing value is an empty cell.
 
 use crate::export::csv::{line, text};
+use crate::export::inert;
 use crate::view::Measured;
 use crate::view::diff::{ComparisonView, DiffView, MetricRow, Role, Scale, words};
 
@@ -32,7 +33,7 @@ pub fn csv(view: &DiffView) -> Vec<u8> {
             rows.iter().for_each(|row| line(&mut out, &cells(comparison, at, row)));
         }
     }
-    out.into_bytes()
+    inert::document(out)
 }
 
 fn cells(comparison: &ComparisonView, at: &str, row: &MetricRow) -> [String; 15] {

@@ -2,6 +2,7 @@
 //! Names are in code spans, so they cannot act as markup.
 
 use super::real;
+use crate::export::inert;
 use crate::export::markdown::{code, plain};
 use crate::view::diff::words::{cost, growth, value};
 use crate::view::diff::{CodeRow, CodeView, ComparisonView, DiffView, GateStatus, words};
@@ -25,7 +26,7 @@ pub fn markdown(view: &DiffView, limit: usize) -> Vec<u8> {
         quantities(&mut out, comparison);
         out.push_str(&format!("\n<sub>{}</sub>\n\n", plain(&words::settings(&view.settings))));
     }
-    out.into_bytes()
+    inert::document(out)
 }
 
 fn answer(out: &mut String, comparison: &ComparisonView) {

@@ -46,7 +46,7 @@ fn one(page: &mut Page, view: &DiffView, comparison: &ComparisonView, limit: usi
     page.heading("Answer", &words::settings(&view.settings));
     for (at, sentence) in comparison.headline.iter().enumerate() {
         let ink = (at > 0).then_some(Ink::Quiet);
-        page.paragraph(if at == 0 { "  " } else { "    " }, &visible(sentence), ink);
+        page.paragraph(if at == 0 { "  " } else { "    " }, sentence, ink);
     }
     page.paragraph("    ", &format!("Load: {}.", comparison.load_text), Some(Ink::Quiet));
     expectations(page, &comparison.expectations);
@@ -69,7 +69,7 @@ fn side(page: &mut Page, name: &str, side: &SideView) {
         let lead = if at == 0 { name } else { "" };
         let first = side.recordings.first().filter(|_| at > 0);
         let known = first.is_some_and(|first| (&first.program, &first.build_id) == (&run.program, &run.build_id));
-        page.paragraph(&format!("  {} ", left(lead, 5)), &visible(&recording(run, !known)), None);
+        page.paragraph(&format!("  {} ", left(lead, 5)), &recording(run, !known), None);
     }
 }
 
@@ -113,7 +113,7 @@ fn mismatches(page: &mut Page, comparison: &ComparisonView) {
         let mark = if mismatch.severity == Severity::Info { "  - " } else { "  ! " };
         let ink = (mismatch.severity == Severity::Incomparable).then_some(Ink::Alert);
         let text = format!("{}  ({})", words::mismatch(mismatch), words::severity(mismatch.severity));
-        page.paragraph(mark, &visible(&text), ink);
+        page.paragraph(mark, &text, ink);
     }
 }
 
@@ -190,7 +190,7 @@ fn code(page: &mut Page, view: &CodeView, limit: usize) {
     let about = format!("CPU time {}: {base} -> {new}; {}", words::per(view.per), words::shown_code(view));
     page.heading("Code", &about);
     for module in &view.renamed_modules {
-        page.paragraph("  - ", &visible(&words::renamed(module)), Some(Ink::Quiet));
+        page.paragraph("  - ", &words::renamed(module), Some(Ink::Quiet));
     }
     rows(page, view.unit, &view.functions, limit);
     paths(page, view);

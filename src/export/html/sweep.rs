@@ -4,6 +4,7 @@ use super::page::{self, STYLE};
 use super::{chart, findings, flames, stack, tables};
 use crate::error::Result;
 use crate::export::diff_flamegraph;
+use crate::export::inert;
 use crate::export::markup::escaped;
 use crate::model::{RunState, Unit};
 use crate::view::number::{date, percent, quantity, three_digits};
@@ -33,7 +34,7 @@ pub fn sweep(report: &SweepReport) -> Result<Vec<u8>> {
         ("differences", flames::differences(report)),
         ("flames", flames::section(report)?),
     ];
-    Ok(page::fill(PAGE, &parts).into_bytes())
+    Ok(inert::document(page::fill(PAGE, &parts)))
 }
 
 /// What was swept, on which machine.

@@ -2,10 +2,12 @@
 //! Numbers are not rounded, and names read back exactly as the target has them.
 
 mod health;
+mod limits;
 mod point;
 mod sweep;
 
 pub use health::{HEALTH_SCHEMA, health};
+pub use limits::limits;
 pub use sweep::{SWEEP_SCHEMA, SWEEP_SCHEMA_VERSION, sweep};
 
 use super::quote::inert;

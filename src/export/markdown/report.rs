@@ -2,6 +2,7 @@
 
 use super::baseline;
 use super::spans::{code, plain, prose};
+use crate::export::inert;
 use crate::model::{Note, Unit};
 use crate::view::Measured;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
@@ -27,7 +28,7 @@ pub fn report(report: &Report) -> Vec<u8> {
     if let Some(view) = &report.neighbours {
         neighbours(&mut out, view);
     }
-    out.into_bytes()
+    inert::document(out)
 }
 
 fn head(out: &mut String, report: &Report) {

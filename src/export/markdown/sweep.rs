@@ -4,6 +4,7 @@
 use super::report::{findings, notes};
 use super::spans::{code, plain};
 use crate::export::column_format::{ColumnFormat, cost};
+use crate::export::inert;
 use crate::view::number::{date, percent};
 use crate::view::sweep::{Column, LossRow, SliceKind, Stack, SweepReport, SweepView, Value, words};
 
@@ -22,7 +23,7 @@ pub fn sweep(report: &SweepReport) -> Vec<u8> {
     law(&mut out, view);
     stack(&mut out, view);
     losses(&mut out, view);
-    out.into_bytes()
+    inert::document(out)
 }
 
 fn head(out: &mut String, report: &SweepReport) {

@@ -5,6 +5,7 @@ use super::wire::{Message, field};
 use crate::error::{Context, Result};
 use crate::export::quote::failed;
 use crate::model::{FrameId, ModuleDef, ModuleId, ModuleKind};
+use crate::view::escape::visible;
 use crate::view::sampled::{Cell, Path, Sampled};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -60,8 +61,9 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Returns the index of a string.
+    /// Returns the index of a string. Readers print it to terminals: no character in it acts there.
     pub fn string(&mut self, text: &str) -> u64 {
+        let text = &*visible(text);
         if let Some(id) = self.string_ids.get(text) {
             return *id;
         }
@@ -188,5 +190,18 @@ impl Tables {
             message.number(field, u64::from(is_so));
         }
         message
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_string_acts_on_a_terminal() {
+        let mut tables = Tables::default();
+        let id = tables.string("evil\x1b[2J\u{202e}");
+        assert_eq!(tables.string("evil\x1b[2J\u{202e}"), id);
+        assert_eq!(tables.strings, ["", "evil␛[2J\\u{202e}"]);
     }
 }

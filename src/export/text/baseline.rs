@@ -29,14 +29,14 @@ pub(super) fn write(page: &mut Page, view: &BaselineComparisonView) {
             0 => ("  - ", None),
             _ => ("    ", None),
         };
-        page.paragraph(lead, &visible(sentence), ink);
+        page.paragraph(lead, sentence, ink);
     }
     quantities(page, view);
     evidence(page, view);
     suspects(page, view);
     alarms(page, view);
     for sentence in &view.assessment.diagnosis.unknown {
-        page.paragraph("  ? ", &visible(sentence), Some(Ink::Quiet));
+        page.paragraph("  ? ", sentence, Some(Ink::Quiet));
     }
     for sentence in head.stale.iter().map(|stale| &stale.text).chain(&head.weaknesses) {
         page.paragraph("  ? ", &format!("baseline: {}", visible(sentence)), Some(Ink::Quiet));
@@ -78,7 +78,7 @@ fn evidence(page: &mut Page, view: &BaselineComparisonView) {
         let share = row.share.map_or(String::new(), |share| format!("{}, ", number::percent(share).joined()));
         let sure = format!("{share}confidence {}", row.confidence.word());
         page.line(&format!("  > {}  {}", row.cause.label(), page.paint(Ink::Quiet, &sure)));
-        page.paragraph("    ", &visible(&row.text), None);
+        page.paragraph("    ", &row.text, None);
     }
 }
 
@@ -99,7 +99,7 @@ fn suspect(page: &mut Page, row: &Suspect) {
     let [cores, before] = [row.cores, row.cores_before].map(number::three_digits);
     page.line(&suspect_line(&title, &score, &cores, &before));
     for sentence in row.evidence.iter().skip(1).take(MOST) {
-        page.paragraph("      ", &visible(sentence), Some(Ink::Quiet));
+        page.paragraph("      ", sentence, Some(Ink::Quiet));
     }
 }
 

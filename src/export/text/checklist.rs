@@ -68,9 +68,9 @@ fn write(page: &mut Page, item: &Item<'_>) {
         lead.clone_from(&below);
     }
     let alert = (item.mark == Mark::Bad).then_some(Ink::Alert);
-    page.paragraph(&lead, &visible(item.text), alert);
+    page.paragraph(&lead, item.text, alert);
     if item.mark != Mark::Good && !item.detail.is_empty() {
-        page.paragraph(&below, &visible(item.detail), Some(Ink::Quiet));
+        page.paragraph(&below, item.detail, Some(Ink::Quiet));
     }
     if let Some(fix) = item.fix {
         // Commands are not wrapped, so that they can be copied.

@@ -27,13 +27,13 @@ fn found(page: &mut Page, finding: &FindingView) {
     let share = finding.share.map_or("-".to_string(), |share| number::percent(share).joined());
     let sure = format!("{share}, confidence {}", finding.confidence.word());
     page.line(&format!("  ! {}  {}", page.paint(Ink::Alert, finding.title), page.paint(Ink::Quiet, &sure)));
-    page.paragraph(INDENT, &visible(&finding.claim), None);
+    page.paragraph(INDENT, &finding.claim, None);
     let evidence: Vec<_> = finding.evidence.iter().filter_map(evidence).collect();
     page.paragraph(INDENT, &evidence.join("; "), Some(Ink::Quiet));
     if let Some(text) = finding.place.as_ref().and_then(|place| place_text(place, page.room)) {
         page.line(&format!("{INDENT}{text}"));
     }
-    page.paragraph("    > ", &visible(&finding.next_step), None);
+    page.paragraph("    > ", &finding.next_step, None);
 }
 
 /// `mean wait 3.20 ms (limit 100 us)`; the page has no space for numbers that only explain.

@@ -165,7 +165,7 @@ pub(super) fn notes(page: &mut Page, notes: &[Note]) {
             page.line(&format!("{lead}{part}"));
         }
         if let Some(fix) = &note.fix {
-            page.paragraph("    ", &visible(fix), Some(Ink::Quiet));
+            page.paragraph("    ", fix, Some(Ink::Quiet));
         }
     }
 }

@@ -20,7 +20,7 @@ pub fn health(health: &Health, style: Style) -> Vec<u8> {
     bandwidth(&mut page, health);
     if !health.unknown.is_empty() {
         page.heading("Not known", "");
-        health.unknown.iter().for_each(|text| page.paragraph("  - ", &visible(text), None));
+        health.unknown.iter().for_each(|text| page.paragraph("  - ", text, None));
     }
     page.finish()
 }

@@ -7,6 +7,7 @@ mod findings;
 mod functions;
 mod header;
 mod health;
+mod limits;
 mod metrics;
 mod neighbours;
 mod off_cpu;
@@ -18,6 +19,7 @@ use super::columns;
 use crate::view::report::Report;
 pub use checklist::{Item, Mark, checklist};
 pub use health::health;
+pub use limits::limits;
 use page::Page;
 pub use sweep::sweep;
 

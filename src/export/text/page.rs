@@ -2,7 +2,8 @@
 //! Text is padded before it is coloured, so that colour does not count as width.
 
 use super::Style;
-use crate::export::columns;
+use crate::export::{columns, inert};
+use crate::view::escape::visible;
 
 /// The role of a text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub(in crate::export) struct Page {
     /// The columns of a line that must not be wider; unlimited without a terminal.
     pub room: usize,
 }
+
+/// What acts on a terminal: the beginnings of the inks, and their end.
+const COLOURS: [&str; 4] = ["\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"];
 
 /// The width that the tables need at least, and that of prose without a terminal.
 const NARROWEST: usize = 80;
@@ -44,17 +48,18 @@ impl Page {
     }
 
     pub fn paint(&self, ink: Ink, text: &str) -> String {
-        let code = match ink {
-            Ink::Heading => "1",
-            Ink::Quiet => "2",
-            Ink::Alert => "33",
+        let [heading, quiet, alert, end] = COLOURS;
+        let begin = match ink {
+            Ink::Heading => heading,
+            Ink::Quiet => quiet,
+            Ink::Alert => alert,
         };
-        if self.colour && !text.trim().is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+        if self.colour && !text.trim().is_empty() { format!("{begin}{text}{end}") } else { text.to_string() }
     }
 
+    /// Ends a line. Whatever a caller put into it, nothing but the page's own colours acts on a terminal.
     pub fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
+        inert::push_line(&mut self.out, text.trim_end(), if self.colour { &COLOURS } else { &[] });
     }
 
     /// A section's title and what its numbers refer to, after an empty line.
@@ -74,6 +79,8 @@ impl Page {
 
     /// A table whose columns are right-aligned but for the first, which is narrowed on a narrow page.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        let shown = |row: &Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
+        let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
         let wide = |at: usize| {
             let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns::width(cell));
             cells.max().unwrap_or(0).max(columns::width(head[at]))
@@ -92,7 +99,7 @@ impl Page {
             out
         };
         self.captions(&line(&mut head.iter().copied()));
-        for row in rows {
+        for row in &rows {
             self.line(&line(&mut row.iter().map(String::as_str)));
         }
     }
@@ -100,7 +107,7 @@ impl Page {
     /// A paragraph that begins with `lead` and continues below its text.
     pub fn paragraph(&mut self, lead: &str, text: &str, ink: Option<Ink>) {
         let indent = columns::width(lead);
-        let wrapped = columns::wrap(text, self.width.saturating_sub(indent));
+        let wrapped = columns::wrap(&visible(text), self.width.saturating_sub(indent));
         for (at, part) in wrapped.iter().enumerate() {
             let part = ink.map_or(part.clone(), |ink| self.paint(ink, part));
             if at == 0 {
@@ -121,5 +128,32 @@ impl Page {
 
     pub fn finish(self) -> Vec<u8> {
         self.out.into_bytes()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// A name that clears the screen, sets the title, reorders text, and uses the page's own colour.
+    const HOSTILE: &str = "a\x1b[2J\x1b]0;b\x07\u{202e}\u{9b}1m\nc";
+
+    #[test]
+    fn whatever_a_caller_forgets_to_escape_does_not_act() {
+        for colour in [false, true] {
+            let mut page = Page::new(Style { width: Some(80), colour });
+            page.line(HOSTILE);
+            page.line(&page.paint(Ink::Alert, HOSTILE));
+            page.heading(HOSTILE, HOSTILE);
+            page.captions(HOSTILE);
+            page.table(&["a", HOSTILE], &[vec![HOSTILE.to_string(), HOSTILE.to_string()]]);
+            page.paragraph(HOSTILE, HOSTILE, Some(Ink::Quiet));
+            page.left_out(1, HOSTILE, HOSTILE);
+            let mut text = String::from_utf8(page.finish()).unwrap();
+            COLOURS.iter().filter(|_| colour).for_each(|code| text = text.replace(code, ""));
+            assert!(text.lines().all(|line| visible(line) == line), "{text:?}");
+            assert!(!text.contains('\x1b'), "{text:?}");
+        }
     }
 }

@@ -7,10 +7,8 @@ use super::stream::{Stream, own};
 use crate::abi::Cursor;
 use crate::abi::perf::kind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::PERF_EVENTS;
 use rustc_hash::FxHashMap;
-
-/// Maximum number of events. No capture opens more, and our recordings number them in 16 bits.
-const MOST_EVENTS: usize = u16::MAX as usize;
 
 /// An event of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -139,7 +137,7 @@ impl<'a> PerfData<'a> {
         // Every id lies in the file once, so more of them than fit into it are forged.
         let mut left = bytes.len();
         let mut whole = true;
-        for entry in section.chunks_exact(size.max(attr::SMALLEST + 16)).take(MOST_EVENTS) {
+        for entry in section.chunks_exact(size.max(attr::SMALLEST + 16)).take(PERF_EVENTS) {
             let (fields, ids) = entry.split_at(entry.len() - 16);
             let mut ids = Cursor::new(ids, self.big);
             let place = ids.u64().and_then(|at| Some((usize::try_from(at).ok()?, usize::try_from(ids.u64()?).ok()?)));
@@ -207,7 +205,7 @@ impl<'a> PerfData<'a> {
             let std::borrow::Cow::Borrowed(body) = raw.body else { continue };
             let mut cursor = Cursor::new(body, self.big);
             match raw.kind {
-                own::ATTR if self.piped && self.events.len() < MOST_EVENTS => {
+                own::ATTR if self.piped && self.events.len() < PERF_EVENTS => {
                     self.events.extend(piped_event(body, self.big))
                 }
                 own::FEATURE => {

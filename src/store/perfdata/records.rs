@@ -6,6 +6,7 @@ use super::order::Rounds;
 use super::record::{self, RecordBody, SampleId};
 use super::stream::{Raw, Stream, is_own, own};
 use crate::abi::perf::kind;
+use crate::model::limits::PERF_HELD_BYTES;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
@@ -20,6 +21,19 @@ pub struct Record<'a> {
     misc: u16,
     body: Cow<'a, [u8]>,
 }
+
+impl Record<'_> {
+    /// Memory for what was unpacked, bytes.
+    fn owned_bytes(&self) -> usize {
+        match &self.body {
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(body) => body.len().max(LEAST_ALLOCATED),
+        }
+    }
+}
+
+/// Bytes that the smallest allocation takes.
+const LEAST_ALLOCATED: usize = 32;
 
 /// Records of the file that the stream leaves out, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +55,9 @@ pub struct Records<'f, 'a> {
     stream: Stream<'a>,
     rounds: Rounds<Record<'a>>,
     ready: VecDeque<Record<'a>>,
+    /// Memory of the records in `rounds`, about.
+    held_bytes: usize,
+    held_limit: usize,
     over: bool,
     left_out: LeftOut,
 }
@@ -48,7 +65,8 @@ pub struct Records<'f, 'a> {
 impl<'f, 'a> Records<'f, 'a> {
     fn new(file: &'f PerfData<'a>, stream: Stream<'a>) -> Self {
         let (rounds, ready) = (Rounds::default(), VecDeque::new());
-        Records { file, stream, rounds, ready, over: false, left_out: LeftOut::default() }
+        let (held_bytes, left_out) = (0, LeftOut::default());
+        Records { file, stream, rounds, ready, held_bytes, held_limit: PERF_HELD_BYTES, over: false, left_out }
     }
 
     /// Records left out so far.
@@ -72,7 +90,10 @@ impl<'f, 'a> Records<'f, 'a> {
     /// Queues a record. One without a time is returned at once, as in perf: it was made before the others.
     fn sort(&mut self, raw: Raw<'a>) -> Option<Record<'a>> {
         match raw.kind {
-            own::FINISHED_ROUND => self.ready.extend(self.rounds.finish_round()),
+            own::FINISHED_ROUND => {
+                let ready = self.rounds.finish_round();
+                self.release(ready);
+            }
             own::AUXTRACE => self.left_out.traces += 1,
             own::STAT => self.left_out.counts += 1,
             own if is_own(own) => {}
@@ -83,12 +104,31 @@ impl<'f, 'a> Records<'f, 'a> {
                     return None;
                 };
                 match record.stamp.time.filter(|time| *time != 0 && *time != u64::MAX) {
-                    Some(time) => self.rounds.add(time, record),
+                    Some(time) => {
+                        self.held_bytes += size_of::<(u64, Record<'_>)>() + record.owned_bytes();
+                        self.rounds.add(time, record);
+                        if self.held_bytes > self.held_limit {
+                            self.release_half();
+                        }
+                    }
                     None => return Some(record),
                 }
             }
         }
         None
+    }
+
+    /// Without the end of a round, records wait for ever: perf, too, lets half of them go then.
+    fn release_half(&mut self) {
+        let ready = self.rounds.finish_half();
+        self.release(ready);
+    }
+
+    fn release(&mut self, ready: impl Iterator<Item = Record<'a>>) {
+        for record in ready {
+            self.held_bytes -= size_of::<(u64, Record<'_>)>() + record.owned_bytes();
+            self.ready.push_back(record);
+        }
     }
 
     fn record(&self, raw: Raw<'a>) -> Option<Record<'a>> {
@@ -119,7 +159,8 @@ impl<'a> Iterator for Records<'_, 'a> {
                 None if self.over => return None,
                 None => {
                     self.over = true;
-                    self.ready.extend(self.rounds.finish());
+                    let ready = self.rounds.finish();
+                    self.release(ready);
                 }
             }
         }
@@ -138,5 +179,43 @@ impl<'a> PerfData<'a> {
     pub fn read_record<'r>(&self, record: &'r Record<'_>) -> Option<RecordBody<'r>> {
         let attr = &self.events.get(record.event)?.attr;
         record::parse(record.kind, record.misc, &record.body, attr, self.big)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::super::stream::fake::record;
+    use super::*;
+
+    /// A file of samples at these times, without the end of a round.
+    fn file(times: impl Iterator<Item = u64>) -> Vec<u8> {
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+        let samples: Vec<u8> = times.flat_map(|time| record(kind::SAMPLE, 2, &words(&[time]))).collect();
+        // One event, whose samples have a time only.
+        let attr = words(&[64 << 32 | 1, 0, 1000, 4, 0, 1 << 18, 0, 0, 0, 0]);
+        let head = [words(&[104, 80, 104, 80, 184, samples.len() as u64, 0, 0]), vec![0; 32]].concat();
+        [b"PERFILE2".to_vec(), head, attr, samples].concat()
+    }
+
+    #[test]
+    fn records_that_wait_too_long_come_out_by_halves_and_in_order() {
+        let bytes = file(1..=1000);
+        let perf = PerfData::parse(&bytes).unwrap();
+        for limit in [0, 1000, 10_000, usize::MAX] {
+            let mut records = perf.records();
+            records.held_limit = limit;
+            let (mut times, mut most) = (Vec::new(), 0);
+            while let Some(record) = records.next() {
+                most = most.max(records.rounds.len());
+                times.extend(record.stamp.time);
+            }
+            assert!(times.iter().copied().eq(1..=1000), "{limit}: {times:?}");
+            let size = size_of::<(u64, Record<'_>)>();
+            assert!(
+                most * size <= limit.saturating_add(size) && records.held_bytes == 0,
+                "{most} held of {limit} bytes"
+            );
+        }
     }
 }

@@ -4,6 +4,7 @@
 use crate::abi::Cursor;
 use crate::abi::perf::kind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::{PERF_UNPACKED_AT_ONCE, PERF_UNPACKED_LEAST, PERF_UNPACKED_RATIO};
 use std::borrow::Cow;
 use zstd_safe::{DCtx, InBuffer, OutBuffer};
 
@@ -24,9 +25,6 @@ pub(super) mod own {
 /// Bytes of a record's header.
 const HEAD: usize = 8;
 
-/// perf compresses the contents of one ring, half a megabyte by default; a record beyond this is a decompression bomb.
-const MOST_UNPACKED: usize = 256 << 20;
-
 /// A record without its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Raw<'a> {
@@ -46,6 +44,8 @@ pub(super) struct Stream<'a> {
     unpacked: Vec<u8>,
     /// How much of `unpacked` has been returned.
     done: usize,
+    /// How many bytes more may be unpacked: a file of a megabyte can stand for terabytes.
+    room: u64,
     gap: Option<String>,
 }
 
@@ -58,7 +58,8 @@ impl std::fmt::Debug for Stream<'_> {
 impl<'a> Stream<'a> {
     /// Starts at a data section that begins at byte `at` of its file.
     pub(super) fn new(bytes: &'a [u8], at: usize, big: bool, piped: bool) -> Stream<'a> {
-        Stream { rest: bytes, at, big, piped, unpacker: None, unpacked: Vec::new(), done: 0, gap: None }
+        let room = PERF_UNPACKED_LEAST.max((bytes.len() as u64).saturating_mul(PERF_UNPACKED_RATIO));
+        Stream { rest: bytes, at, big, piped, unpacker: None, unpacked: Vec::new(), done: 0, room, gap: None }
     }
 
     /// Where the next record lies in the file.
@@ -152,9 +153,16 @@ impl<'a> Stream<'a> {
             })?;
             let written = output.pos();
             self.unpacked.extend_from_slice(&chunk[..written]);
-            if self.unpacked.len() > MOST_UNPACKED {
+            if self.unpacked.len() > PERF_UNPACKED_AT_ONCE {
                 return Err(Error::new(ErrorKind::Corrupt, "it decompresses to more than perf writes at once"));
             }
+            let Some(room) = self.room.checked_sub(written as u64) else {
+                return Err(Error::new(
+                    ErrorKind::Corrupt,
+                    "the file decompresses to more than perf makes of its size",
+                ));
+            };
+            self.room = room;
             if input.pos() >= packed.len() && written < chunk.len() {
                 return Ok(());
             }
@@ -240,6 +248,24 @@ mod tests {
                 record(own::FINISHED_ROUND, 0, &[]),
             ];
             assert_eq!(kinds(&bytes.concat(), false), (vec![(9, 16), (3, 8), (68, 0)], None), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn only_so_much_is_unpacked_of_a_file_of_a_size() {
+        let inner = record(9, 0, &[7; 60_000]).repeat(1000);
+        let one = record(own::COMPRESSED, 0, &packed(&inner));
+        let most = PERF_UNPACKED_LEAST as usize / inner.len();
+        for (count, whole) in [(1, true), (most, true), (most + 1, false), (3 * most, false)] {
+            let bytes = one.repeat(count);
+            assert!((bytes.len() as u64 * PERF_UNPACKED_RATIO) < PERF_UNPACKED_LEAST);
+            let mut stream = Stream::new(&bytes, 0, false, false);
+            let mut records = 0;
+            while stream.next().is_some() {
+                records += 1;
+            }
+            assert_eq!(stream.gap().is_none(), whole, "{count}: {:?}", stream.gap());
+            assert!(records >= 1000 * count.min(most) && records < 1000 * (most + 1), "{records} of {count}");
         }
     }
 

@@ -2,7 +2,8 @@
 //! Ids are stored, not implied by position, so that a lost part does not shift later ones.
 
 use super::{Rows, bounded};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::FRAME_NAMES;
 use crate::model::{BuildId, CounterDef, CounterId, FrameDef, FrameId, ModuleDef, ModuleId, StackDef, StackId, Symbol};
 use crate::store::words::Word;
 use crate::tables::Table;
@@ -92,6 +93,9 @@ impl Rows for NamesDef {
     fn decode(table: &Table, emit: &mut dyn FnMut(Self)) -> Result<u64> {
         let (frame, depth, function) = (table.u32("frame")?, table.u32("depth")?, table.text("function")?);
         let (file, line, inlined) = (table.opt_text("file")?, table.opt_u32("line")?, table.bool("inlined")?);
+        if longest_run(frame, depth) > FRAME_NAMES {
+            return Err(Error::new(ErrorKind::Corrupt, format!("a frame has more than {FRAME_NAMES} names")));
+        }
         let mut names: Option<NamesDef> = None;
         for row in 0..table.rows() {
             let id = FrameId(frame[row]);
@@ -110,6 +114,17 @@ impl Rows for NamesDef {
         names.map(emit);
         Ok(0)
     }
+}
+
+/// The most names of one frame.
+fn longest_run(frame: &[u32], depth: &[u32]) -> usize {
+    let rows = frame.iter().zip(depth);
+    let runs = rows.scan((None, 0), |(before, length), (frame, depth)| {
+        *length = if *depth == 0 || *before != Some(frame) { 1 } else { *length + 1 };
+        *before = Some(frame);
+        Some(*length)
+    });
+    runs.max().unwrap_or(0)
 }
 
 impl Rows for StackDef {
@@ -160,5 +175,30 @@ impl Rows for CounterDef {
             }
         }
         Ok(unknown)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_has_only_so_many_names() {
+        let names = |count: usize| {
+            let symbol = Symbol { function: "f".into(), file: None, line: None, inlined: true };
+            [0, 1, 1].map(|frame| NamesDef { frame: FrameId(frame), symbols: vec![symbol.clone(); count] })
+        };
+        for (count, read) in [(1, true), (FRAME_NAMES, true), (FRAME_NAMES + 1, false)] {
+            let table = NamesDef::encode(&names(count)).unwrap();
+            let mut found = Vec::new();
+            let decoded = NamesDef::decode(&table, &mut |def| found.push(def.symbols.len()));
+            assert_eq!(decoded.is_ok(), read, "{count}");
+            assert_eq!(found, if read { vec![count; 3] } else { vec![] });
+        }
+        // Depths that never return to zero.
+        let forged = Table::builder(3).u32("frame", [7; 3].into_iter()).u32("depth", [1; 3].into_iter()).build();
+        let forged = forged.unwrap();
+        assert_eq!(longest_run(forged.u32("frame").unwrap(), forged.u32("depth").unwrap()), 3);
     }
 }

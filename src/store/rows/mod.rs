@@ -10,6 +10,7 @@ pub(super) use definitions::NamesDef;
 pub(super) use timeline::{OpsTotal, Window};
 
 use crate::error::Result;
+use crate::model::limits::TEXT_BYTES;
 use crate::model::{Definition, Event, TaskChange};
 use crate::tables::Table;
 
@@ -33,16 +34,13 @@ pub(super) trait Rows: Sized {
     fn decode(table: &Table, emit: &mut dyn FnMut(Self)) -> Result<u64>;
 }
 
-/// Longer text is cut: no comm, path or label needs more, and no demangled name of that length is readable.
-const MAX_TEXT: usize = 4096;
-
-/// The text, cut to [`MAX_TEXT`] bytes at a character boundary and marked with an ellipsis.
+/// The text, cut to [`TEXT_BYTES`] bytes at a character boundary and marked with an ellipsis.
 fn bounded(text: &str) -> std::borrow::Cow<'_, str> {
-    if text.len() <= MAX_TEXT {
+    if text.len() <= TEXT_BYTES {
         return text.into();
     }
     let ellipsis = '…';
-    let mut end = MAX_TEXT - ellipsis.len_utf8();
+    let mut end = TEXT_BYTES - ellipsis.len_utf8();
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -52,7 +50,7 @@ fn bounded(text: &str) -> std::borrow::Cow<'_, str> {
 /// Cuts the texts of an import's event to what a recording keeps of them.
 pub(crate) fn bound(event: &mut Event) {
     let cut = |text: &mut String| {
-        if text.len() > MAX_TEXT {
+        if text.len() > TEXT_BYTES {
             *text = bounded(text).into_owned();
         }
     };
@@ -82,7 +80,7 @@ mod tests {
         for (text, length) in [("é".repeat(3000), 4095), ("x".repeat(4097), 4096), ("x".repeat(4096), 4096)] {
             let cut = bounded(&text);
             assert_eq!(cut.len(), length);
-            assert_eq!(cut.ends_with('…'), text.len() > MAX_TEXT);
+            assert_eq!(cut.ends_with('…'), text.len() > TEXT_BYTES);
         }
     }
 }

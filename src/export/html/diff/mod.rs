@@ -7,6 +7,7 @@ mod tables;
 
 use super::page::{self, STYLE};
 use crate::export::diff_flamegraph;
+use crate::export::inert;
 use crate::export::markup::escaped;
 use crate::view::diff::{ComparisonView, DiffView, RecordingView, SideView, words};
 use crate::view::number::{date, seconds};
@@ -27,7 +28,7 @@ pub fn diff(view: &DiffView) -> Vec<u8> {
         ("settings", escaped(&words::settings(&view.settings))),
         ("comparisons", all.collect()),
     ];
-    page::fill(PAGE, &parts).into_bytes()
+    inert::document(page::fill(PAGE, &parts))
 }
 
 fn one(view: &DiffView, found: &ComparisonView, at: usize) -> String {
