@@ -25,7 +25,7 @@ macro_rules! limits {
 
         /// All limits, data by data.
         pub const ALL: &[Limit] = &[$($(
-            Limit { data: $data, bounds: $bounds, most: $most as u64, unit: $unit, beyond: $beyond },
+            Limit { data: $data, bounds: $bounds, most: $name as u64, unit: $unit, beyond: $beyond },
         )*)*];
     };
 }
@@ -33,6 +33,10 @@ macro_rules! limits {
 limits! {
     "mapped files" {
         MODULE_FILES: usize = 8192, "files", "files open for names and unwinding, or a quarter of RLIMIT_NOFILE, half of them of one user", "unmapped ones are closed, later ones have no names";
+    }
+    "files of profiled programs" {
+        FOREIGN_FILE: u64 = 16 << 30, "bytes", "a program, library, debug file or perf map", "the file is not opened";
+        CHECKED_DEBUG_FILE: u64 = 1 << 30, "bytes", "a debug file that is named by its checksum", "the file is not used";
     }
     "symbol tables" {
         LINKER_NAME: usize = 16 << 10, "bytes", "one name as the linker writes it", "the name is cut";

@@ -194,7 +194,10 @@ pub fn restore_killed(proc: &ProcFs, journals: &Journals) -> Result<Vec<(Journal
             if sweep_is_running(proc, &entries) {
                 return Ok(Leftover::Running(entries.sweeper));
             }
-            restore_affinity(proc, &entries).map(|()| Leftover::Restored(entries.threads.len()))
+            let born = born_since(proc, &entries);
+            let threads = entries.threads.iter().chain(&born).cloned().collect::<Vec<_>>();
+            let count = threads.len();
+            restore_affinity(proc, &JournalEntries { threads, ..entries }).map(|()| Leftover::Restored(count))
         });
         if matches!(done, Ok(Leftover::Restored(_))) {
             journal.close();
@@ -202,6 +205,22 @@ pub fn restore_killed(proc: &ProcFs, journals: &Journals) -> Result<Vec<(Journal
         (journal, done)
     };
     Ok(journals.all()?.into_iter().map(restore).collect())
+}
+
+/// Threads that a sweep's target has started since the sweep began, which the journal may lack. They inherited the
+/// confinement of their process.
+fn born_since(proc: &ProcFs, entries: &JournalEntries) -> Vec<ThreadAffinity> {
+    let is_known = |tid| entries.threads.iter().any(|known| known.tid == tid);
+    let alive = entries.threads.iter().filter(|known| started(proc, known.tid) == Some(known.started));
+    let processes: BTreeMap<u32, &ThreadAffinity> = alive.map(|known| (known.pid, known)).collect();
+    let born = |process: &ThreadAffinity| {
+        let of_process = process.clone();
+        let threads = proc.threads(process.pid).unwrap_or_default().into_iter().filter(|tid| !is_known(*tid));
+        let started = threads.filter_map(|tid| Some((tid, started(proc, tid)?)));
+        let since = started.filter(|(_, started)| *started >= entries.sweeper_started);
+        since.map(|(tid, started)| ThreadAffinity { tid, started, ..of_process.clone() }).collect::<Vec<_>>()
+    };
+    processes.into_values().flat_map(born).collect()
 }
 
 /// Restores the affinity of threads. Skips threads that have ended.
@@ -325,6 +344,25 @@ mod tests {
         assert_eq!((leftover(&dir), busy.cpus()), (Leftover::Restored(1), before.clone()));
         assert!(restore_killed(&proc, &journals(&dir)).unwrap().is_empty());
         assert_eq!(begin(&busy, &dir).confined_before(), 0);
+    }
+
+    #[test]
+    fn threads_that_were_born_after_the_journal_get_the_affinity_of_their_process() {
+        let (proc, own) = (ProcFs::new("/proc"), std::process::id());
+        let born = std::thread::spawn(std::thread::park);
+        let tid = proc.threads(own).unwrap().into_iter().max().unwrap();
+        let known = ThreadAffinity { pid: own, tid: own, started: started(&proc, own).unwrap(), cpus: vec![0, 7] };
+        let found = |sweeper_started, known: &ThreadAffinity| {
+            let entries = JournalEntries { sweeper: u32::MAX, sweeper_started, threads: vec![known.clone()] };
+            born_since(&proc, &entries).into_iter().find(|thread| thread.tid == tid)
+        };
+        let at = started(&proc, tid).unwrap();
+        assert_eq!(found(at, &known), Some(ThreadAffinity { tid, started: at, ..known.clone() }));
+        assert_eq!(found(at + 1, &known), None, "older than the sweep");
+        let other = ThreadAffinity { started: known.started + 1, ..known };
+        assert_eq!(found(at, &other), None, "another process of the same number");
+        born.thread().unpark();
+        born.join().unwrap();
     }
 
     #[test]

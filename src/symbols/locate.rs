@@ -4,13 +4,11 @@
 use super::dwarf::{cached, open};
 use super::elf::{Attached, Image};
 use super::files::{Files, Options};
+use crate::model::limits::CHECKED_DEBUG_FILE;
 use crate::model::{BuildId, FileStamp, ObjectFile};
 use object::Object;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// A debug file named by its checksum is read whole to check it. Larger ones are found by build-id.
-const LARGEST_CHECKED: u64 = 1 << 30;
 
 /// The separate debug file of an image; `None` if there is none, or if the image contains its own debug information.
 pub(super) fn debug_file(
@@ -98,7 +96,7 @@ impl Place<'_> {
 
 /// The checksum of a file; `None` for one that is no debug file by its size.
 fn checksum_of(file: &ObjectFile) -> Option<u32> {
-    if file.length() > LARGEST_CHECKED {
+    if file.length() > CHECKED_DEBUG_FILE {
         return None;
     }
     let (mut reader, mut hasher, mut buffer) = (file.reader(), crc32fast::Hasher::new(), vec![0; 64 << 10]);

@@ -1,6 +1,7 @@
 //! Opens files that others own or name: never a device, a pipe or a socket, and never through a link that leads out of
 //! the root of their process. A file is examined before it is opened, because opening a device has effects.
 
+use crate::model::limits::FOREIGN_FILE;
 use crate::model::{FileStamp, Identity};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, major, minor};
 use rustix::io::Errno;
@@ -10,9 +11,6 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path};
-
-/// Larger than any program with its debug information. Only a file with a hole gets as large.
-const LARGEST: u64 = 16 << 30;
 
 /// Links followed in one path, as in the kernel.
 const MOST_LINKS: u32 = 40;
@@ -61,7 +59,7 @@ fn open_checked(path: &Path, flags: OFlags) -> io::Result<(File, FileStamp)> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a file of the kernel"));
     }
     let size = found.1.st_size;
-    if size.cast_unsigned() > LARGEST {
+    if size.cast_unsigned() > FOREIGN_FILE {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has {size} bytes, more than any program")));
     }
     reopen(&found)
@@ -288,7 +286,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("hole");
         let file = File::create(&path).unwrap();
-        for (length, opens) in [(LARGEST, true), (LARGEST + 1, false), (4 << 40, false)] {
+        for (length, opens) in [(FOREIGN_FILE, true), (FOREIGN_FILE + 1, false), (4 << 40, false)] {
             file.set_len(length).unwrap();
             assert_eq!(open_foreign(&path).is_ok(), opens, "{length} bytes");
             assert_eq!(open_plain(&path).is_ok(), opens, "{length} bytes");

@@ -88,23 +88,22 @@ impl ProcSource for LiveProc {
         std::fs::metadata(self.process(pid)).map_or(u32::MAX, |about| about.uid())
     }
 
-    /// Tries the very file, which needs privilege, then its name in the process's own root, then in ours in case the
-    /// process is gone. A different inode number means a different file, except that layered file systems may number
-    /// their files anew: for them, whatever lies at those addresses is the last resort.
+    /// Opens the very file, which needs privilege, else the one of its name in the process's own root, else in ours in
+    /// case the process is gone. A different inode number means a different file, except that layered file systems may
+    /// number their files anew: for them, whatever lies at those addresses is the last resort.
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile> {
         let theirs = self.process(pid).join("root");
         let range = format!("{:x}-{:x}", mapping.start, mapping.end);
         let itself = self.process(pid).join("map_files").join(range);
-        if let Some(file) = open_if(&itself, |stamp| stamp.identity.inode == mapping.identity.inode) {
-            return Some(OpenedFile { file, root: theirs });
-        }
+        let very = open_if(&itself, |stamp| stamp.identity.inode == mapping.identity.inode);
+        let identity = very.as_ref().and_then(ObjectFile::stamp).map_or(mapping.identity, |stamp| stamp.identity);
         for root in [theirs.clone(), PathBuf::from("/")] {
             let named = root.join(path.trim_start_matches('/'));
-            if let Some(file) = open_if(&named, |stamp| is_mapped(stamp, mapping.identity)) {
-                return Some(OpenedFile { file, root });
+            if let Some(file) = open_if(&named, |stamp| is_mapped(stamp, identity)) {
+                return Some(OpenedFile { file: very.unwrap_or(file), root });
             }
         }
-        Some(OpenedFile { file: open_if(&itself, |_| true)?, root: theirs })
+        Some(OpenedFile { file: very.or_else(|| open_if(&itself, |_| true))?, root: theirs })
     }
 }
 
