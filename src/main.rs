@@ -1,8 +1,8 @@
 //! Parses the command line, runs it and turns the result into an exit code. Nothing else ends the process.
 
-use ironlaw::cli::{self, args::Cli};
+use ironlaw::cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run(&Cli::from_command_line())
+    cli::main()
 }

@@ -28,7 +28,14 @@ mod watch;
 use self::args::{Cli, Command, TopArgs};
 use self::out::Terminal;
 use crate::error::Result;
+use crate::session;
 use std::process::ExitCode;
+
+/// Runs this process's command line; or serves, if ironlaw started it to make names.
+#[must_use]
+pub fn main() -> ExitCode {
+    if session::serve_names() { ExitCode::SUCCESS } else { run(&Cli::from_command_line()) }
+}
 
 /// Runs a command line and returns the process's exit code.
 #[must_use]

@@ -1,7 +1,9 @@
 //! Which file it is, and in which state: what the kernel says about it, not what the file says.
 
+use serde::{Deserialize, Serialize};
+
 /// Identity of a file, independent of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Identity {
     /// Major number of its device.
     pub major: u32,
@@ -12,7 +14,7 @@ pub struct Identity {
 }
 
 /// The state of a file. Whoever writes the file cannot choose it: the kernel alone sets the time of the last change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileStamp {
     /// The file.
     pub identity: Identity,

@@ -4,6 +4,7 @@
 use super::file_stamp::FileStamp;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// Bytes that can be read at any place.
@@ -16,6 +17,11 @@ pub trait ReadAt: Send + Sync {
     /// # Errors
     /// As `pread(2)`.
     fn read_at(&self, at: u64, to: &mut [u8]) -> io::Result<usize>;
+
+    /// The file on disk, if that is what they are.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }
 
 impl<B: AsRef<[u8]> + Send + Sync> ReadAt for B {
@@ -60,6 +66,12 @@ impl ObjectFile {
     #[must_use]
     pub fn length(&self) -> u64 {
         self.bytes.length()
+    }
+
+    /// The file on disk; `None` for an image in memory.
+    #[must_use]
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.bytes.descriptor()
     }
 
     /// A range of its bytes; `None` if it does not have all of them, or if there is no memory for them.

@@ -50,7 +50,7 @@ pub enum StackEnd {
 }
 
 /// One name at a frame. A frame with inlined calls has several, innermost first.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Symbol {
     /// Demangled function name.
     pub function: String,

@@ -7,7 +7,6 @@ use crate::collect::readings::Readings;
 use crate::collect::sampler::{Ended, LastReading, Reader, Sampler};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Event, Note};
-use crate::symbols::Options;
 use crate::sys::clock::Clock;
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
@@ -123,7 +122,7 @@ impl RunningCapture {
     ) -> Result<RunningCapture> {
         let (sender, batches) = sync_channel(BACKLOG);
         let stop = StopToken::new()?;
-        let namer = Namer::start(sampler.modules(), Options::default(), HostFiles::of_user(fetch));
+        let namer = Namer::start(sampler.modules(), HostFiles::of_user(fetch));
         let counting = Counting::start(sampler.take_counters(), readings, interval, clock, sender.clone())?;
         let operations = operations.map(|operations| operations.start(interval, sender.clone())).transpose()?;
         let (wake, stopping) = (sender.clone(), stop.clone());

@@ -15,6 +15,7 @@ mod signal_thread;
 pub use crate::collect::sampler::EndReason;
 pub use live::LiveCapture;
 pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent};
+pub use naming::serve_names;
 pub use recorder::{CaptureStats, Outcome};
 pub use replay::open;
 pub use signal_thread::{SignalThread, suspend};

@@ -1,9 +1,9 @@
 //! Names that sessions leave for later ones, below the user's cache directory: `XDG_CACHE_HOME`, else `~/.cache`.
 //! A directory or file that others could have written is ignored, and so is any failure: then names are read anew.
 
-use crate::model::Bytes;
 use crate::sys::private_dir::PrivateDir;
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -28,8 +28,8 @@ impl NameStore {
         NameStore { dir: PrivateDir::open(&place).ok(), build }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<Bytes> {
-        self.dir.as_ref()?.read(&self.file(name)).ok()
+    pub(super) fn get(&self, name: &str) -> Option<(File, u64)> {
+        self.dir.as_ref()?.open_file(&self.file(name)).ok()
     }
 
     pub(super) fn put(&self, name: &str, bytes: &[u8]) {
@@ -77,7 +77,7 @@ mod tests {
             NameStore { dir, build: build.to_string() }
         };
         store("1").put("a", b"x");
-        assert_eq!(store("1").get("a").map(|bytes| (*bytes).as_ref().to_vec()), Some(b"x".to_vec()));
+        assert_eq!(store("1").get("a").map(|(_, length)| length), Some(1));
         assert!(store("2").get("a").is_none());
         let none = NameStore::default();
         none.put("a", b"x");

@@ -131,7 +131,7 @@ impl Journal {
     fn read(&self) -> Result<JournalEntries> {
         let place = || format!("cannot read {}", self.path.display());
         let text = self.dir.read(&self.name).context(place)?;
-        serde_json::from_slice((*text).as_ref())
+        serde_json::from_slice(&text)
             .map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()).context(place()))
     }
 }

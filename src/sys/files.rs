@@ -8,8 +8,9 @@ use crate::model::{Bytes, ObjectFile, ReadAt};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 /// Reads up to `most` bytes from offset `from`; returns none where the file is shorter.
 ///
@@ -36,6 +37,10 @@ impl ReadAt for DiskFile {
     fn read_at(&self, at: u64, to: &mut [u8]) -> io::Result<usize> {
         FileExt::read_at(&self.file, to, at)
     }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.file.as_fd())
+    }
 }
 
 /// An object file that is read in places, as far as it reaches now. It keeps the descriptor.
@@ -44,11 +49,14 @@ impl ReadAt for DiskFile {
 /// As `fstat(2)`.
 pub fn object(file: File) -> io::Result<ObjectFile> {
     let stamp = stamp_of(&rustix::fs::fstat(&file)?);
-    Ok(ObjectFile::new(DiskFile { file, length: stamp.size }).stamped(stamp))
+    Ok(object_of_length(file, stamp.size).stamped(stamp))
 }
 
-/// The files that [`map`] mapped, of any thread.
-static MAPPED: Mutex<Vec<Weak<Mapped>>> = Mutex::new(Vec::new());
+/// The same of a file whose length is known.
+#[must_use]
+pub fn object_of_length(file: File, length: u64) -> ObjectFile {
+    ObjectFile::new(DiskFile { file, length })
+}
 
 /// A private read-only mapping; unmapped when dropped.
 struct Mapped {
@@ -120,29 +128,29 @@ impl std::fmt::Debug for MappedFile {
     }
 }
 
-/// Maps a whole file. The bytes stay readable after the file is deleted. Truncation of a mapped file cannot be guarded
-/// against, as in every profiler that maps its symbol files.
+/// Maps a whole file of the user's own or of the kernel, which nobody changes. The bytes stay readable after the file is
+/// deleted.
 ///
 /// # Errors
 /// `Corrupt` for an empty file; otherwise as `mmap(2)`.
 pub fn map(file: &File) -> Result<Bytes> {
-    let mapped = Arc::new(mapped(file)?);
-    let mut all = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
-    if all.len() == all.capacity() {
-        all.retain(|mapped| mapped.strong_count() > 0);
-    }
-    all.push(Arc::downgrade(&mapped));
-    Ok(mapped)
+    mapped(file).map(|mapped| Arc::new(mapped) as Bytes)
 }
 
-/// Gives back the pages of all mapped files. The parts still in use are mapped again when they are read.
-pub fn release_mapped() {
-    let all: Vec<_> = MAPPED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    all.iter().filter_map(Weak::upgrade).for_each(|mapped| mapped.release(0..mapped.length));
+/// The same of a file whose length is known.
+///
+/// # Errors
+/// As for [`map`].
+pub fn map_of_length(file: &File, length: u64) -> Result<Bytes> {
+    mapped_of_length(file, length).map(|mapped| Arc::new(mapped) as Bytes)
 }
 
 fn mapped(file: &File) -> Result<Mapped> {
-    let length = usize::try_from(file.metadata()?.len()).unwrap_or(0);
+    mapped_of_length(file, file.metadata()?.len())
+}
+
+fn mapped_of_length(file: &File, length: u64) -> Result<Mapped> {
+    let length = usize::try_from(length).unwrap_or(0);
     if length == 0 {
         return Err(Error::new(ErrorKind::Corrupt, "the file is empty"));
     }
@@ -195,12 +203,6 @@ mod tests {
             file.release(range);
         }
         assert!((*bytes).as_ref() == written);
-        let (kept, gone) = (map(&File::open(&path).unwrap()).unwrap(), map(&File::open(&path).unwrap()));
-        drop(gone);
-        for _ in 0..2 {
-            assert!((*kept).as_ref() == written);
-            release_mapped();
-        }
     }
 
     #[test]

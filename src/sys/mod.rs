@@ -8,6 +8,7 @@ pub(crate) mod btf;
 pub(crate) mod caps;
 pub(crate) mod cgroupfs;
 pub mod clock;
+pub(crate) mod confined;
 pub(crate) mod event_sources;
 pub(crate) mod files;
 mod foreign_files;

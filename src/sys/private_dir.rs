@@ -2,7 +2,6 @@
 //! bounded by removing the oldest.
 
 use super::files;
-use crate::model::Bytes;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -48,11 +47,11 @@ impl PrivateDir {
         }
     }
 
-    /// The bytes of a file, which becomes the newest.
+    /// A file and its length. It becomes the newest.
     ///
     /// # Errors
     /// As `openat(2)`; `PermissionDenied` for a link, anything but a regular file, or a file that is not ours alone.
-    pub fn read(&self, name: &str) -> io::Result<Bytes> {
+    pub fn open_file(&self, name: &str) -> io::Result<(File, u64)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&file)?;
@@ -63,7 +62,16 @@ impl PrivateDir {
         let now = Timestamps { last_access: time(UTIME_OMIT), last_modification: time(UTIME_NOW) };
         // The age only orders what is removed first.
         let _ = rustix::fs::futimens(&file, &now);
-        files::map(&File::from(file)).map_err(io::Error::other)
+        Ok((File::from(file), stat.st_size.cast_unsigned()))
+    }
+
+    /// The contents of a file.
+    ///
+    /// # Errors
+    /// As [`PrivateDir::open_file`], and as `read(2)`.
+    pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let (file, length) = self.open_file(name)?;
+        files::read_from(&file, 0, length)
     }
 
     /// The names of its files.
@@ -173,7 +181,7 @@ mod tests {
         assert!(dir.read("a").is_err());
         dir.write("a", b"one", 100).unwrap();
         dir.write("a", b"two", 100).unwrap();
-        assert_eq!((*PrivateDir::open(&path).unwrap().read("a").unwrap()).as_ref(), b"two");
+        assert_eq!(PrivateDir::open(&path).unwrap().read("a").unwrap(), b"two");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         assert_eq!(path.join("a").metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(&path).unwrap().count(), 1, "no temporary file is left");
@@ -269,7 +277,7 @@ mod tests {
         dir.write("a", b"one", 100).unwrap();
         fs::create_dir(path.join("folder")).unwrap();
         assert!(dir.write("folder", b"two", 100).is_err());
-        assert_eq!((*dir.read("a").unwrap()).as_ref(), b"one");
+        assert_eq!(dir.read("a").unwrap(), b"one");
         assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "no temporary file is left");
     }
 }

@@ -33,6 +33,7 @@ mod identities;
 mod import;
 mod known_answer;
 mod metrics;
+mod naming;
 mod neighbours;
 mod operations;
 mod properties;

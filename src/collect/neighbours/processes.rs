@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{Hierarchy, membership};
 use crate::sys::clock::CpuClock;
+use crate::sys::confined;
 use crate::sys::procfs::{self, ProcFs, Scratch, TaskDir, TaskStat};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
@@ -97,8 +98,8 @@ impl Processes {
         let mut pids = self.proc.processes().unwrap_or_default();
         // Parents come before their children, unless process ids have wrapped.
         pids.sort_unstable();
-        let own_pid = self.own_pid;
-        for pid in pids.into_iter().filter(|pid| *pid != own_pid) {
+        let (own_pid, helpers) = (self.own_pid, confined::pids());
+        for pid in pids.into_iter().filter(|pid| *pid != own_pid && !helpers.contains(pid)) {
             let clock = (self.cpu_clock)(pid);
             match self.known.get_mut(&pid) {
                 Some(process) if clock == Some(process.cpu) && process.ours >= ours.pids.contains(&pid) => {

@@ -6,8 +6,8 @@ use crate::collect::catalog::{
     HOST_BUSY, HOST_STEAL, HOST_TIME, SYSTEM_TIME, TASK_CLOCK, TOOL_CPU, TOOL_MEMORY, USER_TIME,
 };
 use crate::model::{CounterId, Event, Scope};
-use crate::sys::clock;
 use crate::sys::procfs::{self, CpuTimes, ProcFs};
+use crate::sys::{clock, confined};
 use crate::units::Nanos;
 
 /// The machine's counters.
@@ -77,21 +77,29 @@ pub(super) struct OwnUsage {
 impl OwnUsage {
     /// Starts counting.
     pub(super) fn open(proc: ProcFs) -> OwnUsage {
-        OwnUsage { proc, baseline: clock::process_cpu(), cache: ReadingCache::default() }
+        OwnUsage { proc, baseline: own_cpu(), cache: ReadingCache::default() }
     }
 
     /// ironlaw's CPU time since the capture began.
     pub(super) fn cpu(&self) -> Nanos {
-        clock::process_cpu() - self.baseline
+        own_cpu() - self.baseline
     }
 
     /// Reports CPU time, and memory if it changed.
     pub(super) fn tick(&mut self, now: TickTiming, out: &mut Vec<Event>) {
         self.cache.sum(Scope::Tool, TOOL_CPU, self.cpu().0, now, out);
-        if let Some(bytes) = self.proc.read("self/statm").ok().and_then(|statm| procfs::resident_bytes(&statm)) {
+        let resident = |who: &str| procfs::resident_bytes(&self.proc.read(&format!("{who}/statm")).ok()?);
+        if let Some(own) = resident("self") {
+            let bytes =
+                confined::pids().iter().filter_map(|pid| resident(&pid.to_string())).fold(own, u64::saturating_add);
             self.cache.gauge(Scope::Tool, TOOL_MEMORY, bytes, now, out);
         }
     }
+}
+
+/// CPU time of ironlaw and of the processes that make its names.
+fn own_cpu() -> Nanos {
+    clock::process_cpu() + confined::cpu()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use crate::error::Result;
 use crate::model::{Measure, ProcessChoice, Why};
+use crate::sys::confined;
 use crate::sys::procfs::{ProcFs, resident_bytes, task_stat};
 use crate::units::Nanos;
 use std::collections::{HashMap, HashSet};
@@ -47,7 +48,8 @@ impl Processes {
         let mut found: Vec<ProcessChoice> =
             pids.into_iter().filter_map(|pid| self.process(pid, before.remove(&pid), span, tick)).collect();
         let above = ancestors(&found, self.own);
-        found.retain(|process| process.pid != self.own);
+        let helpers = confined::pids();
+        found.retain(|process| process.pid != self.own && !helpers.contains(&process.pid));
         for process in &mut found {
             process.above = above.contains(&process.pid);
         }

@@ -1,13 +1,13 @@
 //! Selects the files of this machine that may stand in for the recorded machine's. A matching name is not enough: the
 //! file must have the same build-id, or the same inode on the same machine.
 
-use super::super::naming::HostFiles;
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::{BuildId, Bytes, FileStamp, HostFacts, ObjectFile};
-use crate::symbols::{FileTail, Files};
+use super::super::naming::{FileSource, HostFiles, List};
+use crate::model::{BuildId, FileStamp, HostFacts, ObjectFile};
+use crate::symbols::FileTail;
 use crate::sys::files;
 use object::{Object, ReadCache};
 use rustc_hash::FxHashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ pub(super) struct Recorded {
     pub dumps: FxHashMap<u32, String>,
 }
 
-impl Files for Recorded {
+impl FileSource for Recorded {
     fn open(&self, path: &Path) -> Option<ObjectFile> {
         let file = self.host.open(path)?;
         Some(match file.stamp().filter(|_| self.local.vouched) {
@@ -103,26 +103,15 @@ impl Files for Recorded {
     }
 
     /// Serves only the recorded parts of /proc: the processes that now have these ids are different ones.
-    fn text(&self, path: &Path) -> Result<String> {
-        let text = match path.strip_prefix("/proc").unwrap_or(path).to_str() {
-            Some("kallsyms") => self.kallsyms.as_deref().map(str::to_string),
-            Some(other) => other.strip_suffix("/maps").and_then(|pid| self.dumps.get(&pid.parse().ok()?).cloned()),
-            None => None,
+    fn list(&self, path: &Path) -> Option<List> {
+        let text = match path.strip_prefix("/proc").unwrap_or(path).to_str()? {
+            "kallsyms" => self.kallsyms.as_deref()?,
+            other => self.dumps.get(&other.strip_suffix("/maps")?.parse().ok()?)?,
         };
-        text.ok_or_else(|| {
-            Error::new(ErrorKind::NotFound, format!("{} is not of the recorded machine", path.display()))
-        })
+        Some(List::Text(text.as_bytes().to_vec()))
     }
 
-    fn lines(&self, path: &Path, to: &mut dyn FnMut(&str)) -> Result<()> {
-        match &self.kallsyms {
-            Some(list) if path == Path::new("/proc/kallsyms") => list.split_inclusive('\n').for_each(to),
-            _ => self.text(path)?.split_inclusive('\n').for_each(to),
-        }
-        Ok(())
-    }
-
-    fn stored(&self, name: &str) -> Option<Bytes> {
+    fn stored(&self, name: &str) -> Option<(File, u64)> {
         self.host.stored(name)
     }
 

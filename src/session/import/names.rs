@@ -1,24 +1,25 @@
 //! Symbolizes the frames of an import once all frames are known, with the last known state of runtimes and kernel.
 //! Frames of unavailable code stay without names.
 
+use super::super::naming::{NameClient, by_module};
 use super::files::Recorded;
 use super::kernel::KernelNames;
 use super::objects::Objects;
 use crate::collect::sampler::KERNEL;
 use crate::error::Result;
 use crate::model::{Definition, FrameDef, ModuleId, Note, Symbol};
-use crate::symbols::{ModuleSource, Options, Symbolizer};
+use crate::symbols::ModuleSource;
 use rustc_hash::FxHashSet;
 
 /// Bytes of symbols and debug information in memory.
 const MOST: usize = 24 << 20;
 
-/// Frames between two looks at what is in memory.
+/// Frames that are named together.
 const SPAN: usize = 4096;
 
 /// Symbolizes a recording's frames.
 pub(super) struct Names<'a> {
-    symbolizer: Symbolizer,
+    client: NameClient<Recorded>,
     objects: &'a Objects,
     added: FxHashSet<ModuleId>,
     /// Offset from a recorded kernel address to the address in the list; `None` if it cannot be found there.
@@ -38,58 +39,60 @@ impl<'a> Names<'a> {
                 fix: Some("Give /proc/kallsyms of the recorded machine, from the same boot and read as root, with --kallsyms.".into()),
             });
         }
-        let symbolizer = Symbolizer::new(Options::default(), Box::new(files));
-        Names { symbolizer, objects, added: FxHashSet::default(), moved, notes }
+        Names { client: NameClient::new(files), objects, added: FxHashSet::default(), moved, notes }
     }
 
     /// Emits the names of those frames that have any.
     pub(super) fn name(&mut self, frames: &[FrameDef], mut to: impl FnMut(Definition) -> Result<()>) -> Result<()> {
-        for (nth, frame) in (1..).zip(frames) {
-            let symbols = self.symbols(frame);
-            if nth % SPAN == 0 {
-                self.symbolizer.release_unused_beyond(MOST);
+        for frames in frames.chunks(SPAN) {
+            for (module, frames) in by_module(frames) {
+                for (frame, symbols) in frames.iter().zip(self.symbols(module, &frames)) {
+                    if !symbols.is_empty() {
+                        to(Definition::Names { frame: frame.id, symbols })?;
+                    }
+                }
             }
-            if !symbols.is_empty() {
-                to(Definition::Names { frame: frame.id, symbols })?;
-            }
+            self.client.release(MOST);
         }
         Ok(())
     }
 
     /// Notes about the names, for the reader.
     pub(super) fn notes(mut self) -> Vec<Note> {
-        self.symbolizer.store();
-        self.notes.extend(self.symbolizer.notes());
+        self.notes.extend(self.client.finish());
         self.notes
     }
 
-    fn symbols(&mut self, frame: &FrameDef) -> Vec<Symbol> {
-        let object = frame.module.and_then(|module| Some((module, self.objects.get(module)?)));
-        let Some((module, object)) = object else { return Vec::new() };
+    fn symbols(&mut self, module: ModuleId, frames: &[FrameDef]) -> Vec<Vec<Symbol>> {
+        let none = || vec![Vec::new(); frames.len()];
+        let Some(object) = self.objects.get(module) else { return none() };
         if let Some(only) = &object.only {
-            return vec![Symbol { function: only.clone(), file: None, line: None, inlined: false }];
+            return vec![vec![Symbol { function: only.clone(), file: None, line: None, inlined: false }]; frames.len()];
         }
-        let Some(source) = &object.source else { return Vec::new() };
+        let Some(source) = &object.source else { return none() };
         if self.added.insert(module) {
-            self.symbolizer.add(module, source.clone());
+            self.client.add(module, source.clone());
         }
+        let addresses = |moved: u64| frames.iter().map(|frame| frame.address.wrapping_add(moved)).collect();
         if !matches!(source, ModuleSource::Kernel) {
-            return self.symbolizer.names(Some(module), frame.address);
+            return self.client.names(module, addresses(0)).0;
         }
         // Kernel modules do not move with the kernel image.
-        let Some(moved) = self.moved.filter(|moved| *moved == 0 || module == KERNEL) else { return Vec::new() };
-        let mut symbols = self.symbolizer.names(Some(module), frame.address.wrapping_add(moved));
+        let Some(moved) = self.moved.filter(|moved| *moved == 0 || module == KERNEL) else { return none() };
+        let (mut names, _) = self.client.names(module, addresses(moved));
         if module != KERNEL {
             // After a reboot the address may belong to another module. The list's suffix shows that, then it is cut.
             let own = object.path.strip_prefix('[');
-            symbols.retain_mut(|symbol| {
-                let Some((function, whose)) = symbol.function.split_once(" [") else { return false };
-                let (same, function) = (own == Some(whose), function.to_string());
-                symbol.function = function;
-                same
+            names.iter_mut().for_each(|symbols| {
+                symbols.retain_mut(|symbol| {
+                    let Some((function, whose)) = symbol.function.split_once(" [") else { return false };
+                    let (same, function) = (own == Some(whose), function.to_string());
+                    symbol.function = function;
+                    same
+                });
             });
         }
-        symbols
+        names
     }
 }
 

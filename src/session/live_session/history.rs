@@ -12,7 +12,7 @@ use crate::session::flow::CaptureEnd;
 use crate::session::recorder::add_capture_end;
 use crate::store::Writer;
 use crate::sys::clock::Clock;
-use crate::sys::{files, heap};
+use crate::sys::heap;
 use crate::units::Nanos;
 use std::path::Path;
 
@@ -233,7 +233,6 @@ impl History {
         if due {
             self.trimmed = self.now;
             heap::trim();
-            files::release_mapped();
         }
     }
 

@@ -3,7 +3,6 @@
 use crate::collect::sampler::{KERNEL, ModuleFile, ModuleFiles, NAMED_BELOW};
 use crate::model::{Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile, ReadAt};
 use crate::session::naming::{HostFiles, Namer};
-use crate::symbols::Options;
 use crate::sys::files::own_vdso;
 use object::{Object, ObjectSymbol};
 use std::path::Path;
@@ -31,7 +30,7 @@ fn frame(id: u32, module: Option<u32>, address: u64) -> Event {
 
 /// Everything that is found for these frames.
 fn named(modules: Arc<ModuleFiles>, frames: &[Event]) -> (Vec<(u32, String)>, Vec<Note>) {
-    let namer = Namer::start(modules, Options::default(), HostFiles::default());
+    let namer = Namer::start(modules, HostFiles::default());
     namer.ask(frames);
     let (events, notes) = namer.finish();
     (names(&events), notes)
@@ -71,7 +70,7 @@ fn every_frame_of_many_batches_is_answered_once() {
     let Some((image, address, _)) = vdso_function() else { return };
     let modules = modules(module(1, ModuleKind::Vdso, Some(image), Path::new("/")));
     let frames: Vec<_> = (0..1000).map(|id| frame(id, Some(1), address)).collect();
-    let namer = Namer::start(modules, Options::default(), HostFiles::default());
+    let namer = Namer::start(modules, HostFiles::default());
     let mut found = Vec::new();
     for batch in frames.chunks(300) {
         namer.ask(batch);
@@ -94,7 +93,7 @@ fn names_that_the_sampler_gave_are_not_asked_for() {
 fn a_runtime_may_write_its_names_after_its_code_was_seen() {
     let root = tempfile::tempdir().unwrap();
     let modules = modules(module(1, ModuleKind::Jit, None, root.path()));
-    let namer = Namer::start(modules, Options::default(), HostFiles::default());
+    let namer = Namer::start(modules, HostFiles::default());
     namer.ask(&[frame(0, Some(1), 0x1008), frame(1, Some(1), 0x9999)]);
     std::fs::create_dir(root.path().join("tmp")).unwrap();
     std::fs::write(root.path().join(format!("tmp/perf-{NOBODY}.map")), "1000 10 render\n").unwrap();
@@ -108,27 +107,28 @@ struct Broken;
 
 impl ReadAt for Broken {
     fn length(&self) -> u64 {
-        panic!("a parser with a bug")
+        4096
     }
 
     fn read_at(&self, _: u64, _: &mut [u8]) -> std::io::Result<usize> {
-        panic!("a parser with a bug")
+        Err(std::io::ErrorKind::Other.into())
     }
 }
 
 #[test]
-fn a_thread_that_panics_leaves_a_note_and_the_names_before_it() {
+fn a_module_that_ends_the_naming_costs_its_own_names_and_is_noted() {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join("tmp")).unwrap();
     std::fs::write(root.path().join(format!("tmp/perf-{NOBODY}.map")), "200000 10 render\n").unwrap();
     let files = ModuleFiles::default();
     files.add(module(0, ModuleKind::Jit, None, root.path()));
     files.add(module(1, ModuleKind::File, Some(ObjectFile::new(Broken)), Path::new("/")));
-    let namer = Namer::start(Arc::new(files), Options::default(), HostFiles::default());
+    let namer = Namer::start(Arc::new(files), HostFiles::default());
     namer.ask(&[frame(0, Some(0), 0x20_0008)]);
     namer.ask(&[frame(1, Some(1), 7)]);
     namer.ask(&[frame(2, Some(0), 0x20_0009)]);
     let (events, notes) = namer.finish();
-    assert_eq!(names(&events), [(0, "render".to_string())]);
-    assert_eq!(notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(), ["naming-failed"]);
+    assert_eq!(names(&events), [(0, "render".to_string()), (2, "render".to_string())]);
+    assert_eq!(notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(), ["names-lost"]);
+    assert!(notes[0].text.contains("[it]"), "{}", notes[0].text);
 }

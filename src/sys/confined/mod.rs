@@ -1,0 +1,126 @@
+//! A process of this program that reads what others wrote: with no privileges, in bounded memory, and with nothing to
+//! reach but the socket to the process that started it.
+
+mod channel;
+mod confine;
+
+pub use channel::Channel;
+
+use crate::error::{Context, Result};
+use crate::sys::clock::process_cpu_of;
+use crate::units::Nanos;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Limit of a confined process's memory, bytes.
+pub const MOST_MEMORY: u64 = 2 << 30;
+
+/// A confined process; it is killed when dropped.
+#[derive(Debug)]
+pub struct Confined {
+    process: Child,
+    /// The connection to it.
+    pub channel: Channel,
+}
+
+/// The processes that run, by id, and the CPU time of those that ended: what they use is this program's cost.
+static RUNNING: Mutex<(Vec<u32>, Nanos)> = Mutex::new((Vec::new(), Nanos(0)));
+
+fn running() -> MutexGuard<'static, (Vec<u32>, Nanos)> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The ids of the confined processes of this process.
+#[must_use]
+pub fn pids() -> Vec<u32> {
+    running().0.clone()
+}
+
+/// CPU time of all confined processes of this process so far.
+#[must_use]
+pub fn cpu() -> Nanos {
+    let running = running();
+    running.0.iter().filter_map(|pid| process_cpu_of(*pid)).fold(running.1, |sum, cpu| sum + cpu)
+}
+
+impl Confined {
+    /// Starts this program again under `name`, by which its `main` knows what to do: see [`enter`].
+    ///
+    /// # Errors
+    /// As `socketpair(2)` and `execve(2)`.
+    pub fn start(name: &str) -> Result<Confined> {
+        let (ours, theirs) = Channel::pair()?;
+        let process = Command::new("/proc/self/exe")
+            .arg0(name)
+            .env_clear()
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            // Where it dies, the caller says so in its own words.
+            .stderr(Stdio::null())
+            // An interrupt from the terminal is for the caller, which still needs it to finish.
+            .process_group(0)
+            .spawn()
+            .context(|| format!("cannot start the process {name}"))?;
+        running().0.push(process.id());
+        Ok(Confined { process, channel: ours })
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// CPU time it has used; `None` once it has ended.
+    #[must_use]
+    pub fn cpu(&self) -> Option<Nanos> {
+        process_cpu_of(self.pid())
+    }
+
+    /// Whether `SIGKILL` has ended it: from outside, as it is never sent from here before [`Confined::end`].
+    pub fn was_killed(&mut self) -> bool {
+        let status = self.process.try_wait().ok().flatten();
+        status.is_some_and(|status| status.signal() == Some(libc::SIGKILL))
+    }
+
+    /// Ends it, and returns the signal that had already ended it, if one had.
+    pub fn end(&mut self) -> Option<i32> {
+        // Not reaped yet, it still has its time.
+        let used = self.cpu();
+        let already = self.process.try_wait().ok().flatten();
+        // Fails only where it has ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let (pid, mut all) = (self.pid(), running());
+        if let Some(at) = all.0.iter().position(|known| *known == pid) {
+            all.0.swap_remove(at);
+            all.1 = all.1 + used.unwrap_or_default();
+        }
+        already.and_then(|status| status.signal())
+    }
+}
+
+impl Drop for Confined {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Makes this process a confined one, if it was started under `name`, and returns the connection to its starter. Call
+/// it before anything else.
+///
+/// # Errors
+/// The kernel refuses a restriction: nothing must be read then.
+pub fn enter(name: &str) -> Option<Result<Channel>> {
+    if std::env::args_os().next()? != *name {
+        return None;
+    }
+    // SAFETY: the standard input of a process started by `Confined::start` is its end of the socket, and nobody else in
+    // this process uses it.
+    let socket = unsafe { OwnedFd::from_raw_fd(0) };
+    let confined = confine::confine(name).map_err(io::Error::from).context(|| "cannot confine this process");
+    Some(confined.map(|()| Channel::new(socket)))
+}
