@@ -57,10 +57,14 @@ fn output(args: &ImportArgs) -> Result<PathBuf> {
     Ok(PathBuf::from(name))
 }
 
+/// Events that the summary names: a file may hold thousands.
+const SHOWN: usize = 16;
+
 /// Summary of the result: duration, number of samples, events.
 fn summary(imported: &Imported) -> String {
     let Imported { meta, stats, .. } = imported;
-    let names: Vec<String> = meta.events.iter().map(|event| visible(&event.name).to_string()).collect();
+    let mut names: Vec<String> = meta.events.iter().take(SHOWN).map(|event| visible(&event.name).to_string()).collect();
+    names.extend(meta.events.get(SHOWN..).filter(|more| !more.is_empty()).map(|more| format!("{} more", more.len())));
     let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks complete", 100.0 * share));
     format!(
         "imported {:.1} s of {}: {} samples of {}, {} lost{}",

@@ -60,7 +60,7 @@ limits! {
         PERF_UNPACKED_AT_ONCE: usize = 256 << 20, "bytes", "what one compressed record unpacks to", "the rest of the file is not read, and noted";
         PERF_UNPACKED_LEAST: u64 = 256 << 20, "bytes", "what all compressed records may unpack to whatever the file's size", "the next limit holds";
         PERF_UNPACKED_RATIO: u64 = 64, "times the file's size", "what all compressed records unpack to", "the rest of the file is not read, and noted";
-        PERF_HELD_BYTES: usize = 512 << 20, "bytes", "records that wait for earlier ones", "the earlier half comes out";
+        PERF_HELD_BYTES: usize = 256 << 20, "bytes", "records that wait for earlier ones", "the earlier half comes out";
     }
     "recordings" {
         META_BYTES: u64 = 64 << 20, "bytes", "meta.json", "an error";

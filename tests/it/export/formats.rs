@@ -44,7 +44,8 @@ fn pprof_holds_the_stacks_and_weights_of_the_flame_graph() {
         let bytes = written(&profile, selection.clone(), |sampled, out| export::pprof::write(sampled, out));
         let read = pprof::Pprof::read(&bytes);
         assert_eq!(read.types(), types);
-        assert_eq!(read.stacks(1), expected(&profile, &selection, plain));
+        let shown = |label: &Label| visible(&plain(label)).into_owned();
+        assert_eq!(read.stacks(1), expected(&profile, &selection, shown));
         assert_eq!(read.strings[0], "");
         let count: u64 = read.stacks(0).values().sum();
         assert_eq!(count, if selection == samples() { 32 } else { 4 });
