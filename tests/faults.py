@@ -273,33 +273,60 @@ MAPPER = """\
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static char image[1 << 17];
 static void *nothing(void *x) { return x; }
-int main(void) {
+int main(int n, char **v) {
     char name[64];
+    long files = atol(v[1]), ends = atol(v[2]);
     ssize_t length = read(open("/proc/self/exe", O_RDONLY), image, sizeof image);
-    for (long i = 0;; i++) {
-        snprintf(name, sizeof name, "mapped-%ld", i);
+    for (long i = 0; i < files || !ends; i++) {
+        snprintf(name, sizeof name, "mapped-%ld", i % files);
         int file = open(name, O_RDWR | O_CREAT, 0700);
-        if (write(file, image, length) != length) return 1;
+        if (i < files && write(file, image, length) != length) return 1;
         void *at = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
         close(file);
-        unlink(name);
+        if (ends) continue;
         pthread_t thread; pthread_create(&thread, 0, nothing, 0); pthread_join(thread, 0);
         if (i % 10 == 0) { if (!fork()) _exit(0); wait(0); }
         volatile long x = 0; for (long k = 0; k < 3000000; k++) x++;
         munmap(at, 4096);
     }
+    sleep(60);
+    return 0;
 }
 """
+
+@row("a user's program that maps more files than descriptors may be open stops no recording, and others keep their names")
+def mapped_files():
+    needs_root()
+    program = compiled("mapper", MAPPER, "-lpthread")
+    os.chmod(".", 0o777)
+    recorder = start("prlimit", "--nofile=4096:4096", IRONLAW, "record", "-a", "-f", "-o", "all", "-d", 25)
+    time.sleep(2)
+    mapper = start(*NOBODY, program, 8000, 1)
+    time.sleep(13)
+    shutil.copy("/usr/bin/env", "victim")
+    victim = start("./victim", "sh", "-c", "while :; do :; done")
+    time.sleep(2)
+    most = use(recorder.pid)[1]
+    victim.kill(); victim.wait()
+    code = recorder.wait()
+    mapper.kill(); mapper.wait()
+    holds(code == 0, f"exit code {code}")
+    found = report("all.ironlaw")
+    holds(found["duration_s"] > 24.5, f"the recording is {found['duration_s']} s long")
+    holds("files-unread" in topics(found), f"notes: {topics(found)}")
+    holds(most < 2048, f"{most} descriptors")
+    return f"8000 files mapped at once; {most} of 4096 descriptors in use; {found['duration_s']:.1f} s recorded"
 
 @row("as many windows as a day has leave memory, descriptors and mappings of a watch as they were")
 def watch_day():
     program = compiled("mapper", MAPPER, "-lpthread")
-    target = start(program)
+    target = start(program, 500, 0)
     try:
         for number in range(3):
             done = ran(IRONLAW, "record", "-q", "-f", "-o", f"usual{number}", "-p", target.pid, "-I", 100, "-d", 8, "--ops", "rate:1000")

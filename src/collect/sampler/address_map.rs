@@ -39,6 +39,11 @@ impl AddressMap {
         }
     }
 
+    /// Number of mappings, those included that may have gone unreported.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// Whether nothing is mapped.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()

@@ -38,7 +38,12 @@ struct Process {
     known: bool,
     /// The gap count that its mappings already account for.
     gaps: u32,
+    /// With more mappings than this they are read again: the kernel does not report those that have gone.
+    read_beyond: usize,
 }
+
+/// So many mappings of a process are kept without asking which of them are still there.
+const FEW_MAPPINGS: usize = 4096;
 
 /// Context for tracking tasks: module numbers, the system to ask, the stream to write to.
 pub struct TaskContext<'a, W> {
@@ -98,6 +103,10 @@ impl Tasks {
         let placed = with.modules.place(pid, mapping, with.proc, with.out);
         let process = self.processes.entry(pid).or_default();
         Arc::make_mut(&mut process.space).map(mapping.start, mapping.end, &placed);
+        if process.space.len() > process.read_beyond.max(FEW_MAPPINGS) {
+            process.read(pid, with);
+            process.read_beyond = 2 * process.space.len();
+        }
     }
 
     /// A task changed its name, perhaps by executing another program, which leaves no mapping and no other thread.
@@ -117,7 +126,7 @@ impl Tasks {
             && let Some(parent) = self.processes.get(&parent_pid)
         {
             let (space, known, gaps) = (Arc::clone(&parent.space), parent.known, parent.gaps);
-            self.processes.insert(pid, Process { space, threads: 0, known, gaps });
+            self.processes.insert(pid, Process { space, threads: 0, known, gaps, read_beyond: 0 });
         }
         self.add(pid, tid, comm.clone());
         out.push(task_event(at, pid, tid, TaskChange::Born { parent: parent_tid, comm }));
@@ -173,6 +182,7 @@ impl Tasks {
         process.space = Arc::default();
         process.known = true;
         process.gaps = self.gaps;
+        process.read_beyond = 0;
         if process.threads > 1 {
             process.threads = 1;
             self.tasks.retain(|tid, task| task.pid != pid || *tid == pid);
@@ -270,6 +280,18 @@ mod tests {
         assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some());
         assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
         assert_eq!(fixture.proc.reads, 2);
+    }
+
+    #[test]
+    fn mappings_that_come_and_go_without_end_do_not_add_up() {
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        for number in 0..3 * FEW_MAPPINGS as u64 {
+            fixture.map(5, 0x9000_0000 - number * 0x2000, "/lib/b");
+        }
+        assert_eq!(fixture.proc.reads, 2, "each time that many have been added");
+        assert!(fixture.tasks.processes[&5].space.len() < FEW_MAPPINGS + 2);
+        assert_eq!(fixture.found(5, 0x1010), Some(0x10), "what is still there");
     }
 
     #[test]
