@@ -87,7 +87,7 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
     let picture = path.with_extension("svg");
     let profile = session::open(&path)?;
     out::deliver(&report::brief(&profile, global)?, None)?;
-    out::deliver(&flamegraph::picture(&profile)?, Some(&picture))?;
+    out::replace(&flamegraph::picture(&profile)?, &picture)?;
     let recording = path.display();
     terminal.say(&format!("\nflame graph: {} (open it in a browser)", picture.display()));
     terminal.say(&format!("next: ironlaw report {recording} --sort total"));

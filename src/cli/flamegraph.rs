@@ -30,7 +30,10 @@ pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     match destination {
         Destination::Stdout => out::deliver(&bytes, None),
         Destination::File(path) => {
-            out::deliver(&bytes, Some(&path))?;
+            match args.output {
+                Some(_) => out::deliver(&bytes, Some(&path))?,
+                None => out::replace(&bytes, &path)?,
+            }
             terminal.say(&format!("{} ({:.1} kB)", path.display(), bytes.len() as f64 / 1e3));
             Ok(())
         }

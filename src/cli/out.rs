@@ -8,6 +8,8 @@ use crate::export::text::Style;
 use crate::model::Note;
 use crate::sys::terminal;
 use crate::view::escape::visible;
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
@@ -116,6 +118,20 @@ pub(super) fn deliver(bytes: &[u8], file: Option<&Path>) -> Result<()> {
     }
 }
 
+/// Replaces the file of a name that the user did not choose. A link that another user laid there is not followed.
+pub(super) fn replace(bytes: &[u8], path: &Path) -> Result<()> {
+    let context = || format!("cannot write {}", path.display());
+    // Nobody can guess the name, so nobody can take it first.
+    let temporary = path.with_file_name(format!(".ironlaw-{:016x}", RandomState::new().build_hasher().finish()));
+    let written = File::create_new(&temporary).and_then(|mut file| file.write_all(bytes));
+    let placed = written.and_then(|()| std::fs::rename(&temporary, path));
+    if placed.is_err() {
+        // The first error is the one to report.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    placed.context(context)
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -169,6 +185,22 @@ mod tests {
                 assert!(kind != Kind::NotFound || error.kind() == kind, "{error}");
             }
         }
+    }
+
+    #[test]
+    fn a_link_at_a_default_name_is_replaced_and_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (precious, path) = (dir.path().join("precious"), dir.path().join("x.svg"));
+        std::fs::write(&precious, "kept").unwrap();
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        for text in ["first", "second"] {
+            replace(text.as_bytes(), &path).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "kept");
+        let error = replace(b"x", &dir.path().join("none/x.svg")).unwrap_err();
+        assert!(error.to_string().starts_with("cannot write "), "{error}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
     }
 
     #[test]
