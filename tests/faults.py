@@ -309,9 +309,8 @@ def mapped_files():
     time.sleep(2)
     mapper = start(*NOBODY, program, 8000, 1)
     time.sleep(13)
-    shutil.copy("/usr/bin/env", "victim")
-    victim = start("./victim", "sh", "-c", "while :; do :; done")
-    time.sleep(2)
+    victim = start(compiled("victim", "void burns(void) { volatile long x = 0; for (;;) x++; } int main(void) { burns(); }"))
+    time.sleep(4)
     most = use(recorder.pid)[1]
     victim.kill(); victim.wait()
     code = recorder.wait()
@@ -320,6 +319,7 @@ def mapped_files():
     found = report("all.ironlaw")
     holds(found["duration_s"] > 24.5, f"the recording is {found['duration_s']} s long")
     holds("files-unread" in topics(found), f"notes: {topics(found)}")
+    holds(any(row["name"] == "burns" for row in found["functions"]), "the function of the program that came later has no name")
     holds(most < 2048, f"{most} descriptors")
     return f"8000 files mapped at once; {most} of 4096 descriptors in use; {found['duration_s']:.1f} s recorded"
 

@@ -32,6 +32,7 @@ macro_rules! limits {
 
 limits! {
     "mapped files" {
+        USER_FILES: usize = 1 << 16, "files", "different files that one user's processes map", "later ones are one module without names";
         MODULE_FILES: usize = 8192, "files", "files open for names and unwinding, or a quarter of RLIMIT_NOFILE, half of them of one user", "unmapped ones are closed, later ones have no names";
     }
     "files of profiled programs" {

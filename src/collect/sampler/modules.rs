@@ -5,7 +5,7 @@ use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
 use super::open_files::{OpenFiles, OpenModule};
 use super::proc_source::ProcSource;
-use crate::model::limits::MODULE_FILES;
+use crate::model::limits::{MODULE_FILES, USER_FILES};
 use crate::model::{BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile};
 use crate::sys::{files, limits};
 use crate::unwind::UnwindTables;
@@ -84,6 +84,10 @@ pub struct Modules {
     open: OpenFiles,
     /// Modules of files that were not opened for want of room, by file and the user who maps it.
     refused: FxHashMap<(Identity, u32), ModuleId>,
+    /// Number of files defined for each user, and the module of all that are beyond what a user gets.
+    defined: FxHashMap<u32, usize>,
+    others: Option<ModuleId>,
+    user_files: usize,
 }
 
 impl Modules {
@@ -91,13 +95,16 @@ impl Modules {
     pub fn new(out: &mut EventQueue) -> Modules {
         // Events, the recording and what is read of processes need the rest.
         let most = limits::raise_open_files().map_or(MODULE_FILES, |limit| MODULE_FILES.min(limit as usize / 4));
-        Modules::with_room(most, out)
+        Modules::with_room(most, USER_FILES, out)
     }
 
-    fn with_room(most: usize, out: &mut EventQueue) -> Modules {
+    fn with_room(most: usize, user_files: usize, out: &mut EventQueue) -> Modules {
         let mut modules = Modules {
             open: OpenFiles::new(most),
             refused: FxHashMap::default(),
+            defined: FxHashMap::default(),
+            others: None,
+            user_files,
             shared: Arc::default(),
             codes: Vec::new(),
             files: FxHashMap::default(),
@@ -157,23 +164,35 @@ impl Modules {
             return *module;
         }
         let owner = proc.owner(pid);
-        if !self.has_room(owner) {
-            let known = self.refused.get(&(mapping.identity, owner)).copied();
-            let module =
-                known.unwrap_or_else(|| self.define(ModuleKind::File, path, pid, None, PathBuf::from("/"), out));
+        let has_room = self.has_room(owner);
+        match self.refused.get(&(mapping.identity, owner)) {
+            Some(module) if !has_room => return *module,
+            _ if self.defined.get(&owner).is_some_and(|defined| *defined >= self.user_files) => {
+                return self.others(out);
+            }
+            _ => *self.defined.entry(owner).or_default() += 1,
+        }
+        let opened = if has_room { proc.open(pid, path, mapping) } else { None };
+        let (file, root) = opened.map_or((None, PathBuf::from("/")), |opened| (Some(opened.file), opened.root));
+        let module = self.define(ModuleKind::File, path, pid, file, root, out);
+        if !has_room {
             self.refused.insert((mapping.identity, owner), module);
             return module;
         }
-        let (file, root) = match proc.open(pid, path, mapping) {
-            Some(opened) => (Some(opened.file), opened.root),
-            None => (None, PathBuf::from("/")),
-        };
-        let module = self.define(ModuleKind::File, path, pid, file, root, out);
         if self.shared.has_file(module) {
             self.open.add(OpenModule { module, identity: mapping.identity, owner });
         }
         self.files.entry(mapping.identity).or_default().push((module, path.to_string()));
         module
+    }
+
+    /// The one module of all files beyond what a user gets.
+    fn others(&mut self, out: &mut EventQueue) -> ModuleId {
+        if let Some(module) = self.others {
+            return module;
+        }
+        let module = self.define(ModuleKind::File, "[other files]", 0, None, PathBuf::from("/"), out);
+        *self.others.insert(module)
     }
 
     /// Whether one more file may be opened for a user. Closes files that nobody maps any more if that is needed.
@@ -199,10 +218,15 @@ impl Modules {
     /// A note about files that were not opened, if there were any.
     pub fn note(&self) -> Option<Note> {
         let refused = self.refused.len();
-        (refused > 0).then(|| Note {
+        let count = match (refused, self.others) {
+            (0, _) => "Some".to_string(),
+            (_, Some(_)) => format!("More than {refused}"),
+            (_, None) => refused.to_string(),
+        };
+        (refused > 0 || self.others.is_some()).then(|| Note {
             topic: "files-unread".to_string(),
             text: format!(
-                "{refused} mapped files were not read, because too many were open: their code has no names, and \
+                "{count} mapped files were not read, because there were too many: their code has no names, and \
                  stacks end at it."
             ),
             fix: Some("Raise the limit of open files (ulimit -Hn), or profile fewer processes.".to_string()),
@@ -273,8 +297,8 @@ mod tests {
 9000-a000 r-xp 00000000 00:00 0    [vdso]
 ";
 
-    /// This program's own file under many numbers, mapped by a user.
-    fn place_own(modules: &mut Modules, inode: u64, pid: u32) -> Placed {
+    /// An object file under many numbers, mapped by a user.
+    fn place_file(modules: &mut Modules, inode: u64, pid: u32) -> Placed {
         let mapping = Mapping {
             start: 0x1000,
             end: 0x2000,
@@ -282,33 +306,43 @@ mod tests {
             identity: Identity { major: 1, minor: 1, inode },
             memory: Memory::File(format!("/bin/{inode}").into()),
         };
-        let image = std::fs::read("/proc/self/exe").unwrap();
+        let image = std::fs::read("/bin/sh").unwrap();
         let mut proc = Tables { image: Some(ObjectFile::new(image)), ..Tables::default() };
         modules.place(pid, &mapping, &mut proc, &mut EventQueue::default())
     }
 
     #[test]
     fn a_user_who_maps_files_without_end_takes_no_room_of_others_and_what_nobody_maps_is_closed() {
-        let mut modules = Modules::with_room(8, &mut EventQueue::default());
+        let mut modules = Modules::with_room(8, 99, &mut EventQueue::default());
         let is_open = |modules: &Modules, placed: &Placed| modules.shared().has_file(placed.module);
         // In the fake, a process belongs to the user of its own number.
-        let mut held: Vec<Placed> = (0..10).map(|inode| place_own(&mut modules, inode, 1000)).collect();
+        let mut held: Vec<Placed> = (0..10).map(|inode| place_file(&mut modules, inode, 1000)).collect();
         assert_eq!(held.iter().map(|placed| is_open(&modules, placed)).filter(|open| *open).count(), 4, "half of all");
         assert!(held[9].code.is_none() && modules.note().unwrap().text.starts_with("6 mapped files"));
-        assert_eq!(place_own(&mut modules, 9, 1000).module, held[9].module, "and is not defined again");
-        let others = place_own(&mut modules, 9, 1001);
+        assert_eq!(place_file(&mut modules, 9, 1000).module, held[9].module, "and is not defined again");
+        let others = place_file(&mut modules, 9, 1001);
         assert!(is_open(&modules, &others) && others.code.is_some(), "the same file is opened for another user");
         held.truncate(2);
-        let later = place_own(&mut modules, 20, 1000);
+        let later = place_file(&mut modules, 20, 1000);
         assert!(is_open(&modules, &later), "after two of its files are mapped no longer");
         assert!(held.iter().all(|placed| is_open(&modules, placed)), "those in use stay open");
         drop(held);
     }
 
     #[test]
+    fn files_beyond_what_a_user_gets_are_one_module() {
+        let mut modules = Modules::with_room(99, 3, &mut EventQueue::default());
+        let placed: Vec<u32> = (0..6).map(|inode| place_file(&mut modules, inode, 1000).module.0).collect();
+        assert_eq!(placed, [1, 2, 3, 4, 4, 4]);
+        assert_eq!(place_file(&mut modules, 7, 1001).module.0, 5, "another user's are not among them");
+        assert_eq!(modules.shared().get(ModuleId(4)).unwrap().def.path, "[other files]");
+        assert!(modules.note().unwrap().text.starts_with("Some mapped files were not read"));
+    }
+
+    #[test]
     fn what_is_no_object_file_is_not_kept_open() {
         let (mut proc, mut out) = (Tables::default(), EventQueue::default());
-        let mut modules = Modules::with_room(1, &mut out);
+        let mut modules = Modules::with_room(1, 99, &mut out);
         for mapping in parse(MAPS.as_bytes()) {
             modules.place(7, &mapping, &mut proc, &mut out);
         }
