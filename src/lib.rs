@@ -50,6 +50,9 @@
 //!
 //! A comparison digests each recording on its own: `sweep | session -> analysis::diff::Digest -> Comparison -> view::diff::DiffView`.
 //!
+//! Names come from a process of their own: `session::naming` asks, opens the files and hands them over, and the same program,
+//! started as `ironlaw-names` and confined by `sys::confined`, runs [`symbols`] on what profiled programs wrote.
+//!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!
 //! # Words

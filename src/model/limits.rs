@@ -35,6 +35,16 @@ limits! {
         USER_FILES: usize = 1 << 16, "files", "different files that one user's processes map", "later ones are one module without names";
         MODULE_FILES: usize = 8192, "files", "files open for names and unwinding, or a quarter of RLIMIT_NOFILE, half of them of one user", "unmapped ones are closed, later ones have no names";
     }
+    "the process that makes names" {
+        NAMES_MEMORY: u64 = 2 << 30, "bytes", "its memory", "the module that it reads has no names";
+        NAMES_CPU: u64 = 10, "seconds", "CPU time for one request, after three longer ones 1", "the module that it reads has no names";
+        NAMES_SILENCE: u64 = 60, "seconds", "time without a word from it", "the module that it reads has no names";
+        NAMES_MESSAGE: usize = 256 << 20, "bytes", "one message", "the module that it reads has no names";
+    }
+    "unwind tables" {
+        UNWIND_TABLE: u64 = 64 << 20, "bytes", "one table", "stacks end at that code";
+        UNWIND_TABLES: usize = 512 << 20, "bytes", "all tables in memory", "stacks end at code that is met later";
+    }
     "files of profiled programs" {
         FOREIGN_FILE: u64 = 16 << 30, "bytes", "a program, library, debug file or perf map", "the file is not opened";
         CHECKED_DEBUG_FILE: u64 = 1 << 30, "bytes", "a debug file that is named by its checksum", "the file is not used";

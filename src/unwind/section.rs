@@ -1,15 +1,10 @@
 //! The bytes of an unwind table, read when a stack first needs them: most mapped code is never sampled.
 
 use crate::model::ObjectFile;
+use crate::model::limits::{UNWIND_TABLE, UNWIND_TABLES};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// Limit of one table, bytes. The largest programs have some 30 MB.
-const MOST: u64 = 64 << 20;
-
-/// Limit of all tables in memory, bytes. A hostile program could map and run any number of large ones.
-const MOST_HELD: usize = 512 << 20;
 
 /// Bytes of all tables in memory.
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -33,7 +28,7 @@ impl SectionBytes {
 
 impl Lazy {
     fn read(&self) -> Box<[u8]> {
-        if self.length > MOST || HELD.load(Ordering::Relaxed) > MOST_HELD {
+        if self.length > UNWIND_TABLE || HELD.load(Ordering::Relaxed) > UNWIND_TABLES {
             return Box::default();
         }
         let bytes = self.file.bytes(self.start, self.length).unwrap_or_default();
@@ -79,7 +74,7 @@ mod tests {
     #[test]
     fn a_table_is_read_once_and_a_huge_one_never() {
         let file = ObjectFile::new(Zeros(1 << 42));
-        let lengths = [(0, 0), (100, 100), (MOST, MOST as usize), (MOST + 1, 0), (1 << 41, 0)];
+        let lengths = [(0, 0), (100, 100), (UNWIND_TABLE, UNWIND_TABLE as usize), (UNWIND_TABLE + 1, 0), (1 << 41, 0)];
         for (length, read) in lengths {
             let table = SectionBytes::new(file.clone(), 7, length);
             assert_eq!((table.len(), table.clone().as_ptr() == table.as_ptr()), (read, true), "{length} bytes");

@@ -88,7 +88,7 @@ impl OwnUsage {
     /// Reports CPU time, and memory if it changed.
     pub(super) fn tick(&mut self, now: TickTiming, out: &mut Vec<Event>) {
         self.cache.sum(Scope::Tool, TOOL_CPU, self.cpu().0, now, out);
-        let resident = |who: &str| procfs::resident_bytes(&self.proc.read(&format!("{who}/statm")).ok()?);
+        let resident = |who: &str| procfs::resident_bytes(&self.proc.read(format!("{who}/statm")).ok()?);
         if let Some(own) = resident("self") {
             let bytes =
                 confined::pids().iter().filter_map(|pid| resident(&pid.to_string())).fold(own, u64::saturating_add);

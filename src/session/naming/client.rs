@@ -5,10 +5,11 @@ use super::host_files::{FileSource, List};
 use super::server;
 use super::wire::{Answer, Call, Reply, Request, Source, decode, encode};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::{NAMES_CPU, NAMES_MEMORY, NAMES_SILENCE};
 use crate::model::{BuildId, ModuleId, Note, ObjectFile, Symbol};
 use crate::symbols::ModuleSource;
 use crate::sys::clock::Clock;
-use crate::sys::confined::{Channel, Confined, MOST_MEMORY};
+use crate::sys::confined::{Channel, Confined};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -21,15 +22,10 @@ pub(super) const NAME: &str = "ironlaw-names";
 /// Whether the running program can be started as [`NAME`].
 static SEPARATE: AtomicBool = AtomicBool::new(false);
 
-/// CPU time for one request: it takes some 2 s to find the units of a browser's debug information.
-const MOST_CPU: Nanos = Nanos(10_000_000_000);
-
-/// The same after [`PATIENCE`] modules took longer, so that many hostile ones cannot hold a recording's end for long.
+/// CPU time for a request after [`PATIENCE`] modules took too long, so that many hostile ones cannot hold a recording's
+/// end for long.
 const LEAST_CPU: Nanos = Nanos(1_000_000_000);
 const PATIENCE: usize = 3;
-
-/// Longest silence: a file may lie on a disk that does not answer.
-const MOST_SILENCE: Nanos = Nanos(60_000_000_000);
 
 /// Between two looks at the CPU time.
 const LOOK: Nanos = Nanos(100_000_000);
@@ -202,7 +198,7 @@ impl<F: FileSource> NameClient<F> {
         match self.running.take()? {
             Running::Thread(_) => None,
             Running::Process(mut process) => process.end().map(|signal| {
-                format!("reading it ended with signal {signal}, or at the limit of {} GiB", MOST_MEMORY >> 30)
+                format!("reading it ended with signal {signal}, or at the limit of {} GiB", NAMES_MEMORY >> 30)
             }),
         }
     }
@@ -216,7 +212,7 @@ impl<F: FileSource> NameClient<F> {
         let running = self.running.insert(running);
         running.channel().send(&encode(request)?, descriptor)?;
         let begun = running.cpu();
-        let most = if self.late < PATIENCE { MOST_CPU } else { LEAST_CPU };
+        let most = if self.late < PATIENCE { seconds(NAMES_CPU) } else { LEAST_CPU };
         loop {
             if let Err(error) = wait(running, begun + most) {
                 self.late += 1;
@@ -228,6 +224,10 @@ impl<F: FileSource> NameClient<F> {
             }
         }
     }
+}
+
+fn seconds(count: u64) -> Nanos {
+    Nanos(count * 1_000_000_000)
 }
 
 fn whole(image: &ObjectFile) -> Result<Vec<u8>> {
@@ -242,7 +242,7 @@ fn misunderstood() -> Error {
 fn wait(running: &Running, until: Nanos) -> Result<()> {
     let clock = Clock::start();
     while !running.channel().is_ready(LOOK) {
-        if running.cpu() > until || clock.now() > MOST_SILENCE {
+        if running.cpu() > until || clock.now() > seconds(NAMES_SILENCE) {
             return Err(Error::new(ErrorKind::Exhausted, "reading it took too long"));
         }
     }

@@ -1,6 +1,7 @@
 //! Packets between two processes, each with at most one descriptor.
 
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::NAMES_MESSAGE;
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
@@ -11,9 +12,6 @@ use rustix::net::{
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-
-/// Limit of a packet, bytes.
-const MOST: usize = 256 << 20;
 
 /// Bytes before a packet: its length.
 const HEAD: usize = 8;
@@ -95,7 +93,7 @@ impl Channel {
     pub fn receive(&self) -> Result<Packet> {
         let (head, descriptor) = self.receive_head().map_err(|error| ended(&error))?;
         let length = usize::try_from(u64::from_le_bytes(head)).unwrap_or(usize::MAX);
-        if length > MOST {
+        if length > NAMES_MESSAGE {
             return Err(Error::new(ErrorKind::Corrupt, format!("a packet of {length} bytes")));
         }
         let mut bytes = vec![0; length];

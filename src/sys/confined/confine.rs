@@ -1,5 +1,6 @@
 //! Gives up what a process can do but compute and use the descriptors it has.
 
+use crate::model::limits::NAMES_MEMORY;
 use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
@@ -46,7 +47,7 @@ pub(super) fn confine(name: &str) -> Result<(), Errno> {
     rustix::thread::set_name(&name)?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    for (resource, most) in [(Resource::As, super::MOST_MEMORY), (Resource::Core, 0), (Resource::Nproc, 0)] {
+    for (resource, most) in [(Resource::As, NAMES_MEMORY), (Resource::Core, 0), (Resource::Nproc, 0)] {
         let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
     }

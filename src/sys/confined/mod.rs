@@ -15,9 +15,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Limit of a confined process's memory, bytes.
-pub const MOST_MEMORY: u64 = 2 << 30;
-
 /// A confined process; it is killed when dropped.
 #[derive(Debug)]
 pub struct Confined {
@@ -97,7 +94,7 @@ impl Confined {
         let (pid, mut all) = (self.pid(), running());
         if let Some(at) = all.0.iter().position(|known| *known == pid) {
             all.0.swap_remove(at);
-            all.1 = all.1 + used.unwrap_or_default();
+            all.1 += used.unwrap_or_default();
         }
         already.and_then(|status| status.signal())
     }
