@@ -31,7 +31,6 @@ impl<T> Rounds<T> {
     }
 
     /// Number of records held.
-    #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.held.len()
     }

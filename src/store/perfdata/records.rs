@@ -91,8 +91,9 @@ impl<'f, 'a> Records<'f, 'a> {
     fn sort(&mut self, raw: Raw<'a>) -> Option<Record<'a>> {
         match raw.kind {
             own::FINISHED_ROUND => {
+                let held = self.rounds.len();
                 let ready = self.rounds.finish_round();
-                self.release(ready);
+                self.release(ready, held);
             }
             own::AUXTRACE => self.left_out.traces += 1,
             own::STAT => self.left_out.counts += 1,
@@ -120,15 +121,15 @@ impl<'f, 'a> Records<'f, 'a> {
 
     /// Without the end of a round, records wait for ever: perf, too, lets half of them go then.
     fn release_half(&mut self) {
+        let held = self.rounds.len();
         let ready = self.rounds.finish_half();
-        self.release(ready);
+        self.release(ready, held);
     }
 
-    fn release(&mut self, ready: impl Iterator<Item = Record<'a>>) {
-        for record in ready {
-            self.held_bytes -= size_of::<(u64, Record<'_>)>() + record.owned_bytes();
-            self.ready.push_back(record);
-        }
+    /// Takes what came out of the `held` records. The rest keeps its share of their memory.
+    fn release(&mut self, ready: impl Iterator<Item = Record<'a>>, held: usize) {
+        self.ready.extend(ready);
+        self.held_bytes = self.held_bytes / held.max(1) * self.rounds.len();
     }
 
     fn record(&self, raw: Raw<'a>) -> Option<Record<'a>> {
@@ -159,8 +160,9 @@ impl<'a> Iterator for Records<'_, 'a> {
                 None if self.over => return None,
                 None => {
                     self.over = true;
+                    let held = self.rounds.len();
                     let ready = self.rounds.finish();
-                    self.release(ready);
+                    self.release(ready, held);
                 }
             }
         }
