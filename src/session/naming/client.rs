@@ -12,6 +12,7 @@ use crate::sys::clock::Clock;
 use crate::sys::confined::{Channel, Confined};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::fmt::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,9 @@ static SEPARATE: AtomicBool = AtomicBool::new(false);
 /// end for long.
 const LEAST_CPU: Nanos = Nanos(1_000_000_000);
 const PATIENCE: usize = 3;
+
+/// Files held open for a process that is started later: beyond it, the oldest go, which the running one still has.
+const MOST_HELD: usize = 1024;
 
 /// Between two looks at the CPU time.
 const LOOK: Nanos = Nanos(100_000_000);
@@ -82,6 +86,8 @@ pub(in crate::session) struct NameClient<F> {
     files: F,
     running: Option<Running>,
     sources: FxHashMap<ModuleId, ModuleSource>,
+    /// Those with a file, oldest first.
+    files_held: VecDeque<ModuleId>,
     /// The modules that the running process knows.
     sent: FxHashSet<ModuleId>,
     /// The modules that have no names for a reason: their path, and why.
@@ -92,18 +98,26 @@ pub(in crate::session) struct NameClient<F> {
 impl<F: FileSource> NameClient<F> {
     pub(in crate::session) fn new(files: F) -> NameClient<F> {
         let (sources, sent, lost) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
-        NameClient { files, running: None, sources, sent, lost, late: 0 }
+        NameClient { files, running: None, sources, files_held: VecDeque::new(), sent, lost, late: 0 }
     }
 
     /// Adds a module.
     pub(in crate::session) fn add(&mut self, module: ModuleId, source: ModuleSource) {
+        if matches!(source, ModuleSource::File { .. }) {
+            self.files_held.push_back(module);
+        }
         self.sources.insert(module, source);
+        if self.files_held.len() > MOST_HELD
+            && let Some(oldest) = self.files_held.pop_front()
+        {
+            self.sources.remove(&oldest);
+        }
     }
 
     /// The names at addresses of a module, innermost first, and whether those without any may get some later.
     pub(in crate::session) fn names(&mut self, module: ModuleId, addresses: Vec<u64>) -> (Vec<Vec<Symbol>>, bool) {
         let count = addresses.len();
-        if self.sources.contains_key(&module) && !self.lost.contains_key(&module) {
+        if (self.sources.contains_key(&module) || self.sent.contains(&module)) && !self.lost.contains_key(&module) {
             let mut answer = self.ask_names(module, addresses.clone());
             if answer.is_err() && self.was_killed() {
                 answer = self.ask_names(module, addresses);

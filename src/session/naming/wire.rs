@@ -21,10 +21,21 @@ pub(super) enum Request {
 /// What the names of a module are read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Source {
-    File { length: u64, stamp: Option<FileStamp>, path: String, root: PathBuf },
-    Vdso { image: Vec<u8> },
+    File {
+        length: u64,
+        stamp: Option<FileStamp>,
+        path: String,
+        root: PathBuf,
+    },
+    Vdso {
+        #[serde(with = "serde_bytes")]
+        image: Vec<u8>,
+    },
     Kernel,
-    Jit { pid: u32, root: PathBuf },
+    Jit {
+        pid: u32,
+        root: PathBuf,
+    },
 }
 
 /// The answer to a request.
@@ -45,8 +56,8 @@ pub(super) enum Call {
     List(PathBuf),
     Head(PathBuf),
     Stored(String),
-    Store(String, Vec<u8>),
-    Fetch(Vec<u8>),
+    Store(String, #[serde(with = "serde_bytes")] Vec<u8>),
+    Fetch(#[serde(with = "serde_bytes")] Vec<u8>),
     Grown(PathBuf, u64),
     /// No call: the answer to the request.
     Reply(Reply),
@@ -61,6 +72,7 @@ pub(super) struct Answer {
     pub length: u64,
     pub stamp: Option<FileStamp>,
     /// Its bytes, if it comes without a descriptor.
+    #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
 
