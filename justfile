@@ -42,6 +42,10 @@ known-answers *ARGS:
     cargo build --release --locked
     tests/known_answers.py target/release/ironlaw {{ARGS}}
 
+# Fuzzes every reader of data that others write, SECONDS each (needs cargo-fuzz: cargo install cargo-fuzz).
+fuzz SECONDS *TARGETS:
+    tests/fuzz/run {{SECONDS}} {{TARGETS}}
+
 # Measures how often what ironlaw says is right beside what it claims (hours on a quiet machine; --quick: some ten minutes, --write: the table of assets/calibration.md).
 calibrate *ARGS:
     cargo build --release --locked

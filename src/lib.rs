@@ -96,6 +96,8 @@ pub mod cli;
 pub mod collect;
 pub mod error;
 pub mod export;
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;
 pub mod model;
 pub(crate) mod ops;
 pub(crate) mod pmu;

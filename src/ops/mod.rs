@@ -13,6 +13,8 @@ mod total;
 
 pub use meter::Meter;
 pub use output::{Matcher, Stream};
+#[cfg(any(test, fuzzing))]
+pub use prometheus::counters;
 pub use spec::parse;
 
 #[cfg(test)]

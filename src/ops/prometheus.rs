@@ -24,7 +24,7 @@ struct Series<'a> {
 ///
 /// # Errors
 /// `NotFound` if no series matches; the hint lists similar ones.
-pub(super) fn counters(text: &str, metric: &str, labels: &[(String, String)]) -> Result<Vec<Raw>> {
+pub fn counters(text: &str, metric: &str, labels: &[(String, String)]) -> Result<Vec<Raw>> {
     let named = || lines(text).filter(|line| may_be(line, metric)).filter_map(series).filter(|it| it.name == metric);
     let fits = |series: &Series<'_>| labels.iter().all(|label| series.labels.contains(label));
     let fitting: Vec<_> = named().filter(fits).take(OPS_SERIES + 1).collect();

@@ -136,7 +136,8 @@ impl Image {
     fn address_of(&self, offset: u64) -> Option<u64> {
         self.segments.iter().find_map(|(start, address, size)| {
             let within = offset.checked_sub(*start).filter(|within| within < size)?;
-            Some(address.wrapping_add(within))
+            // addr2line looks at what begins before the next address, which the last one of all does not have.
+            Some(address.wrapping_add(within)).filter(|address| *address < u64::MAX)
         })
     }
 

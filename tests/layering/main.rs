@@ -47,6 +47,8 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("watch", &["analysis", "model", "units"]),
+    // Of every room, what reads data that others wrote.
+    ("fuzz", &["abi", "session", "symbols", "sys", "unwind", "ops", "pmu", "model"]),
     ("sweep", &["abi", "session", "analysis", "store", "sys", "model", "units"]),
     ("session", &["abi", "analysis", "collect", "ops", "pmu", "store", "symbols", "unwind", "sys", "model", "units"]),
     ("ops", &["sys", "model", "units"]),

@@ -7,3 +7,8 @@ mod usage;
 
 pub use groups::{CgroupFs, directories, directories_within, group_pressure, processes, threads};
 pub use mounts::{Hierarchy, membership};
+#[cfg(any(test, fuzzing))]
+pub use {
+    mounts::hierarchies,
+    usage::{cpu_stat_v2, io_stat_v1, io_stat_v2},
+};
