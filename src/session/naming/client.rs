@@ -212,7 +212,7 @@ impl<F: FileSource> NameClient<F> {
         match self.running.take()? {
             Running::Thread(_) => None,
             Running::Process(mut process) => process.end().map(|signal| {
-                format!("reading it ended with signal {signal}, or at the limit of {} GiB", NAMES_MEMORY >> 30)
+                format!("reading it ended by signal {signal}, with at most {} GiB of memory", NAMES_MEMORY >> 30)
             }),
         }
     }
@@ -255,12 +255,13 @@ fn misunderstood() -> Error {
 /// Waits for the next packet. Errors: it takes too long.
 fn wait(running: &Running, until: Nanos) -> Result<()> {
     let clock = Clock::start();
-    while !running.channel().is_ready(LOOK) {
-        if running.cpu() > until || clock.now() > seconds(NAMES_SILENCE) {
-            return Err(Error::new(ErrorKind::Exhausted, "reading it took too long"));
+    // One that calls without end is looked at too.
+    while running.cpu() <= until && clock.now() <= seconds(NAMES_SILENCE) {
+        if running.channel().is_ready(LOOK) {
+            return Ok(());
         }
     }
-    Ok(())
+    Err(Error::new(ErrorKind::Exhausted, "reading it took too long"))
 }
 
 fn answer(files: &impl FileSource, call: Call, channel: &Channel) -> Result<()> {

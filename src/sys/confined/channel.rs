@@ -5,6 +5,7 @@ use crate::model::limits::NAMES_MESSAGE;
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketFlags, SocketType, recv, recvmsg, send, sendmsg, socketpair,
@@ -12,6 +13,7 @@ use rustix::net::{
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 /// Bytes before a packet: its length.
 const HEAD: usize = 8;
@@ -48,6 +50,16 @@ impl Channel {
     /// As `socketpair(2)`.
     pub fn both() -> Result<(Channel, Channel)> {
         Channel::pair().map(|(one, other)| (one, Channel(other)))
+    }
+
+    /// Ends each wait of this end for the other one, in the middle of a packet too, after this time.
+    pub(super) fn limit_silence(&self, most: Duration) -> Result<()> {
+        for direction in [Timeout::Recv, Timeout::Send] {
+            set_socket_timeout(&self.0, direction, Some(most))
+                .map_err(io::Error::from)
+                .context(|| "cannot limit the waits of a socket")?;
+        }
+        Ok(())
     }
 
     /// Sends a packet; waits while the other side does not read.
@@ -137,7 +149,8 @@ impl AsFd for Channel {
 }
 
 fn ended(error: &Errno) -> Error {
-    Error::from(io::Error::from(*error)).context("the other process has ended")
+    let what = if *error == Errno::AGAIN { "the other process is silent" } else { "the other process has ended" };
+    Error::from(io::Error::from(*error)).context(what)
 }
 
 #[cfg(test)]
@@ -169,6 +182,16 @@ mod tests {
         assert!(other.receive().unwrap().bytes == vec![7; 3 << 20]);
         sender.join().unwrap();
         assert!(other.is_ready(Nanos(0)) && other.receive().is_err(), "the other end is gone");
+    }
+
+    #[test]
+    fn a_process_that_stops_in_the_middle_of_a_packet_or_reads_nothing_is_not_waited_for() {
+        let (one, other) = Channel::both().unwrap();
+        other.limit_silence(Duration::from_millis(20)).unwrap();
+        one.send_all(&100_u64.to_le_bytes()).unwrap();
+        one.send_all(b"half").unwrap();
+        assert!(other.receive().unwrap_err().to_string().contains("is silent"));
+        assert!(other.send(&vec![0; 8 << 20], None).unwrap_err().to_string().contains("is silent"));
     }
 
     #[test]

@@ -7,21 +7,28 @@ mod confine;
 pub use channel::Channel;
 
 use crate::error::{Context, Result};
+use crate::model::limits::NAMES_SILENCE;
 use crate::sys::clock::process_cpu_of;
 use crate::units::Nanos;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A confined process; it is killed when dropped.
 #[derive(Debug)]
 pub struct Confined {
     process: Child,
+    /// CPU time it had used when it was last looked at: there is none to read of a process that is gone.
+    used: Nanos,
     /// The connection to it.
     pub channel: Channel,
 }
+
+/// Time between the end of a process's connection and its own.
+const DYING: Duration = Duration::from_millis(200);
 
 /// The processes that run, by id, and the CPU time of those that ended: what they use is this program's cost.
 static RUNNING: Mutex<(Vec<u32>, Nanos)> = Mutex::new((Vec::new(), Nanos(0)));
@@ -50,6 +57,7 @@ impl Confined {
     /// As `socketpair(2)` and `execve(2)`.
     pub fn start(name: &str) -> Result<Confined> {
         let (ours, theirs) = Channel::pair()?;
+        ours.limit_silence(Duration::from_secs(NAMES_SILENCE))?;
         let process = Command::new("/proc/self/exe")
             .arg0(name)
             .env_clear()
@@ -62,7 +70,7 @@ impl Confined {
             .spawn()
             .context(|| format!("cannot start the process {name}"))?;
         running().0.push(process.id());
-        Ok(Confined { process, channel: ours })
+        Ok(Confined { process, used: Nanos(0), channel: ours })
     }
 
     /// Its process id.
@@ -78,23 +86,33 @@ impl Confined {
     }
 
     /// Whether `SIGKILL` has ended it: from outside, as it is never sent from here before [`Confined::end`].
+    /// Call it when its connection has ended.
     pub fn was_killed(&mut self) -> bool {
-        let status = self.process.try_wait().ok().flatten();
+        let begun = Instant::now();
+        let mut status = self.status();
+        // Its connection ends before it does.
+        while status.is_none() && begun.elapsed() < DYING {
+            std::thread::sleep(DYING / 20);
+            status = self.status();
+        }
         status.is_some_and(|status| status.signal() == Some(libc::SIGKILL))
+    }
+
+    fn status(&mut self) -> Option<ExitStatus> {
+        self.used = self.cpu().unwrap_or(self.used);
+        self.process.try_wait().ok().flatten()
     }
 
     /// Ends it, and returns the signal that had already ended it, if one had.
     pub fn end(&mut self) -> Option<i32> {
-        // Not reaped yet, it still has its time.
-        let used = self.cpu();
-        let already = self.process.try_wait().ok().flatten();
+        let already = self.status();
         // Fails only where it has ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let (pid, mut all) = (self.pid(), running());
         if let Some(at) = all.0.iter().position(|known| *known == pid) {
             all.0.swap_remove(at);
-            all.1 += used.unwrap_or_default();
+            all.1 += self.used;
         }
         already.and_then(|status| status.signal())
     }
