@@ -8,14 +8,14 @@ pub use channel::Channel;
 
 use crate::error::{Context, Result};
 use crate::model::limits::NAMES_SILENCE;
-use crate::sys::clock::process_cpu_of;
+use crate::sys::clock::{Clock, process_cpu_of};
 use crate::units::Nanos;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A confined process; it is killed when dropped.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Confined {
 }
 
 /// Time between the end of a process's connection and its own.
-const DYING: Duration = Duration::from_millis(200);
+const DYING: Nanos = Nanos(200_000_000);
 
 /// The processes that run, by id, and the CPU time of those that ended: what they use is this program's cost.
 static RUNNING: Mutex<(Vec<u32>, Nanos)> = Mutex::new((Vec::new(), Nanos(0)));
@@ -88,11 +88,11 @@ impl Confined {
     /// Whether `SIGKILL` has ended it: from outside, as it is never sent from here before [`Confined::end`].
     /// Call it when its connection has ended.
     pub fn was_killed(&mut self) -> bool {
-        let begun = Instant::now();
+        let clock = Clock::start();
         let mut status = self.status();
         // Its connection ends before it does.
-        while status.is_none() && begun.elapsed() < DYING {
-            std::thread::sleep(DYING / 20);
+        while status.is_none() && clock.now() < DYING {
+            std::thread::sleep(Duration::from_millis(10));
             status = self.status();
         }
         status.is_some_and(|status| status.signal() == Some(libc::SIGKILL))
