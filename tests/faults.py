@@ -345,8 +345,10 @@ def watch_day():
             watch.send_signal(signal.SIGTERM)
             holds(watch.wait() == 0, f"exit code {watch.returncode}")
     finally: target.kill(); target.wait()
-    # A minute of windows is kept for the recording before an alarm: what comes after a quarter of the time must be flat.
-    settled, last = series[len(series) // 4], series[-1]
+    # A minute and a quarter of windows is kept for the recording before an alarm: what comes after that must be flat.
+    after = [use for use in series if use[0] >= 100 * 90]
+    holds(len(after) > 1, f"{series[-1][0]} windows are too few to tell")
+    settled, last = after[0], after[-1]
     seen = f"after {settled[0]} windows {settled[1] / 1000:.1f} MB, {settled[2]} descriptors, {settled[3]} mappings; after {last[0]} {last[1] / 1000:.1f} MB, {last[2]}, {last[3]}"
     holds(last[1] < 1.1 * settled[1] + 1000 and last[2] <= settled[2] + 2 and last[3] <= settled[3] + 20, seen)
     return seen

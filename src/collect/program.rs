@@ -85,8 +85,8 @@ pub fn found(word: &str, search: &OsStr) -> Option<PathBuf> {
 }
 
 fn id(path: &Path) -> Option<String> {
-    let bytes = files::map(&files::open_foreign(path).ok()?.0).ok()?;
-    build_id((*bytes).as_ref())
+    let (file, _) = files::open_foreign(path).ok()?;
+    Some(build_id(&files::object(file).ok()?)??.to_string())
 }
 
 #[cfg(test)]

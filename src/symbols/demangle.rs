@@ -1,8 +1,8 @@
 //! Demangles linker symbols: Rust (both schemes, without the hash) and C++. Unrecognised names stay unchanged.
 //! A name stops where a reader stops reading: 480 bytes of C++ can stand for gigabytes.
 
-use crate::model::limits::READABLE_NAME;
-use std::fmt::{self, Write};
+use crate::model::ShortText;
+use std::fmt::Write;
 
 /// The demangled form of a linker symbol without its version suffix (`@GLIBC_2.2`).
 #[must_use]
@@ -14,51 +14,24 @@ pub fn demangle(linker: &str) -> String {
 
 /// A name as it is, cut where a reader stops reading.
 pub(super) fn cut(name: &str) -> String {
-    Short::of(|out| out.write_str(name)).unwrap_or_default()
+    ShortText::of(|out| out.write_str(name)).unwrap_or_default()
 }
 
 fn rust(linker: &str) -> Option<String> {
     let name = rustc_demangle::try_demangle(linker).ok()?;
-    Short::of(|out| write!(out, "{name:#}"))
+    ShortText::of(|out| write!(out, "{name:#}"))
 }
 
 fn cpp(linker: &str) -> Option<String> {
     let mangled = linker.starts_with("_Z") || linker.starts_with("__Z");
     let symbol = mangled.then(|| cpp_demangle::Symbol::new(linker).ok()).flatten()?;
-    Short::of(|out| symbol.structured_demangle(out, &cpp_demangle::DemangleOptions::default()))
-}
-
-/// A text that refuses what goes beyond the limit.
-#[derive(Default)]
-struct Short {
-    text: String,
-    full: bool,
-}
-
-impl Short {
-    /// What `write` writes, cut; `None` if it fails for another reason.
-    fn of(write: impl FnOnce(&mut Short) -> fmt::Result) -> Option<String> {
-        let mut out = Short::default();
-        let written = write(&mut out);
-        if out.full {
-            out.text.push('…');
-        }
-        (written.is_ok() || out.full).then_some(out.text)
-    }
-}
-
-impl Write for Short {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = if self.full { 0 } else { READABLE_NAME - self.text.len() };
-        self.full |= text.len() > room;
-        self.text.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
-        if self.full { Err(fmt::Error) } else { Ok(()) }
-    }
+    ShortText::of(|out| symbol.structured_demangle(out, &cpp_demangle::DemangleOptions::default()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::limits::READABLE_NAME;
 
     #[test]
     fn linker_names_become_readable() {

@@ -32,14 +32,22 @@ pub enum ModuleSource {
     },
 }
 
-impl std::fmt::Debug for ModuleSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl ModuleSource {
+    /// The module's path, or what stands for it.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        match self {
             ModuleSource::File { path, .. } => path,
             ModuleSource::Kernel => "[kernel]",
             ModuleSource::Vdso { .. } => "[vdso]",
             ModuleSource::Jit { .. } => "[jit]",
-        })
+        }
+    }
+}
+
+impl std::fmt::Debug for ModuleSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.label())
     }
 }
 

@@ -50,8 +50,7 @@ pub use event_queue::EventQueue;
 pub use event_requests::STACK_BYTES;
 pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::{Definitions, Interner, NAMED_BELOW, NEWEST};
-pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed};
-pub use probe_point::build_id;
+pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed, build_id};
 pub use run::{EndReason, Ended};
 
 use crate::model::{EventSpec, HardwarePlan, Note, Plan, WaitSource};

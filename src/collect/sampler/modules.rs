@@ -277,7 +277,8 @@ impl Modules {
 }
 
 /// The build-id of an object file, if it has one; `None` for another file.
-fn build_id(file: &ObjectFile) -> Option<Option<BuildId>> {
+#[must_use]
+pub fn build_id(file: &ObjectFile) -> Option<Option<BuildId>> {
     let data = ReadCache::new(file.reader());
     let file = object::File::parse(&data).ok()?;
     Some(file.build_id().ok().flatten().map(|id| BuildId(id.to_vec())))

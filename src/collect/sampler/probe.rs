@@ -1,5 +1,6 @@
 //! Defines a probe on the function whose calls are counted: its files, its place in each, and the cost of a hit here.
 
+use super::modules::build_id;
 use super::{probe_file, probe_point};
 use crate::error::{Context, Result};
 use crate::model::Note;
@@ -23,17 +24,15 @@ impl Probe {
     /// is measured on ironlaw itself. `pids` are the target's processes; see [`probe_file::find`].
     ///
     /// # Errors
-    /// `NotFound` for the file or the function; as [`probe_point::parse`] and [`Uprobe::define`].
+    /// `NotFound` for the file or the function; as [`probe_point::find`] and [`Uprobe::define`].
     pub fn define(binary: &Path, symbol: &str, pids: &[u32], search: &OsStr, root: &Path) -> Result<Probe> {
         let mut places: Vec<(File, u64)> = Vec::new();
         let mut entry = Entry::Other;
         for found in probe_file::find(binary, pids, search, root)? {
             let label = || format!("cannot count calls in {}", found.path.display());
-            let image = files::map(&found.file).context(label)?;
-            let image = (*image).as_ref();
-            let debug = probe_file::debug_file(probe_point::build_id(image).as_deref(), root);
-            let debug = debug.as_ref().map(|bytes| (**bytes).as_ref());
-            let point = probe_point::parse(image, debug, symbol).context(label)?;
+            let image = files::object(found.file.try_clone().context(label)?).context(label)?;
+            let debug = build_id(&image).flatten().and_then(|id| probe_file::debug_file(&id, root));
+            let point = probe_point::find(&image, debug.as_ref(), symbol).context(label)?;
             entry = point.entry;
             places.push((found.file, point.offset));
         }

@@ -2,7 +2,7 @@
 
 use crate::abi;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{Bytes, FileStamp};
+use crate::model::{BuildId, FileStamp, ObjectFile};
 use crate::sys::files;
 use crate::sys::procfs::ProcFs;
 use rustc_hash::FxHashSet;
@@ -120,10 +120,11 @@ fn below(root: &Path, path: &Path) -> PathBuf {
 
 /// The separate debug file of a build id, where distributions put it below `root`.
 #[must_use]
-pub fn debug_file(build_id: Option<&str>, root: &Path) -> Option<Bytes> {
-    let (folder, rest) = build_id?.split_at_checked(2)?;
+pub fn debug_file(build_id: &BuildId, root: &Path) -> Option<ObjectFile> {
+    let build_id = build_id.to_string();
+    let (folder, rest) = build_id.split_at_checked(2)?;
     let path = root.join("usr/lib/debug/.build-id").join(folder).join(format!("{rest}.debug"));
-    files::map(&files::open_foreign(&path).ok()?.0).ok()
+    files::object(files::open_foreign(&path).ok()?.0).ok()
 }
 
 #[cfg(test)]
@@ -191,9 +192,7 @@ mod tests {
         let dir = root();
         create_dir_all(dir.path().join("usr/lib/debug/.build-id/ab")).unwrap();
         write(dir.path().join("usr/lib/debug/.build-id/ab/cdef.debug"), "x").unwrap();
-        assert!(debug_file(Some("abcdef"), dir.path()).is_some());
-        for none in [None, Some(""), Some("a"), Some("abcd"), Some("ä")] {
-            assert!(debug_file(none, dir.path()).is_none());
-        }
+        let found = |id: &[u8]| debug_file(&BuildId(id.to_vec()), dir.path()).is_some();
+        assert!(found(&[0xab, 0xcd, 0xef]) && !found(&[0xab, 0xcd]) && !found(&[0xab]) && !found(&[]));
     }
 }

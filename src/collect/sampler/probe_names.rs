@@ -1,6 +1,8 @@
 //! Decides whether a linker name is the function a user wrote, and finds similar names.
 
+use crate::model::ShortText;
 use cpp_demangle::{DemangleOptions, Symbol};
+use std::fmt::Write;
 
 /// Longer names are not compared letter by letter.
 const LONGEST_COMPARED: usize = 64;
@@ -37,7 +39,7 @@ fn last_word(written: &str) -> &str {
 /// A linker name as people write it, the shortest form first; empty if it is not mangled.
 fn readable(linker: &str) -> Vec<String> {
     if let Ok(name) = rustc_demangle::try_demangle(linker) {
-        return vec![format!("{name:#}")];
+        return ShortText::of(|out| write!(out, "{name:#}")).into_iter().collect();
     }
     let Some(symbol) = linker.starts_with("_Z").then(|| Symbol::new(linker).ok()).flatten() else { return Vec::new() };
     [
@@ -46,7 +48,7 @@ fn readable(linker: &str) -> Vec<String> {
         DemangleOptions::new(),
     ]
     .iter()
-    .filter_map(|options| symbol.demangle_with_options(options).ok())
+    .filter_map(|options| ShortText::of(|out| symbol.structured_demangle(out, options)))
     .collect()
 }
 

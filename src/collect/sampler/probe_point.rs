@@ -3,12 +3,15 @@
 
 use super::probe_names::{Names, near};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::{ObjectFile, ObjectReader};
 use crate::sys::perf::uprobe_cost::Entry;
 use object::elf::{PF_X, STT_GNU_IFUNC};
-use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolFlags, SymbolKind};
+use object::{Object, ObjectSegment, ObjectSymbol, ReadCache, SegmentFlags, SymbolFlags, SymbolKind};
 
 /// Maximum number of functions that a message lists.
 const MOST_LISTED: usize = 5;
+/// Bytes of a function that tell how it begins.
+const ENTRY: u64 = 16;
 
 /// Place of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,22 +31,17 @@ struct Function<'a> {
     chooser: bool,
 }
 
-/// The build id of an ELF file in hexadecimal, which identifies its separate debug file.
-#[must_use]
-pub fn build_id(image: &[u8]) -> Option<String> {
-    let id = object::File::parse(image).ok()?.build_id().ok()??.to_vec();
-    Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
 /// Finds a function by its linker name, by its name as written (parameters may be left out) or by its address. `debug`
 /// is the separate debug file of a stripped image.
 ///
 /// # Errors
 /// `Corrupt` for a file that is not ELF; `NotFound` with similar names; `Usage` if several functions have the name;
 /// `Unsupported` for a function that is chosen at load time.
-pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<ProbePoint> {
-    let file = open(image)?;
-    let separate = debug.and_then(|bytes| object::File::parse(bytes).ok());
+pub fn find(image: &ObjectFile, debug: Option<&ObjectFile>, wanted: &str) -> Result<ProbePoint> {
+    let read = ReadCache::new(image.reader());
+    let file = open(image, &read)?;
+    let debug = debug.map(|debug| ReadCache::new(debug.reader()));
+    let separate = debug.as_ref().and_then(|read| object::File::parse(read).ok());
     let mut functions: Vec<Function<'_>> = functions(&file);
     functions.extend(separate.iter().flat_map(self::functions));
     let stripped = file.symbols().next().is_none() && separate.is_none();
@@ -58,19 +56,22 @@ pub fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<ProbePo
     let offset = offset_of(&file, found.address).ok_or_else(|| {
         Error::new(ErrorKind::Corrupt, format!("{wanted} at {:#x} lies in no code of the file", found.address))
     })?;
-    let code = usize::try_from(offset).ok().and_then(|at| image.get(at..)).unwrap_or_default();
-    Ok(ProbePoint { offset, entry: Entry::of(code) })
+    let code = image.bytes(offset, ENTRY.min(image.length().saturating_sub(offset))).unwrap_or_default();
+    Ok(ProbePoint { offset, entry: Entry::of(&code) })
 }
 
-fn open(image: &[u8]) -> Result<object::File<'_>> {
-    if image.starts_with(b"#!") {
+/// An object file that is read where it is needed.
+type Parsed<'a> = object::File<'a, &'a ReadCache<ObjectReader>>;
+
+fn open<'a>(image: &ObjectFile, read: &'a ReadCache<ObjectReader>) -> Result<Parsed<'a>> {
+    if image.bytes(0, 2).is_some_and(|begin| *begin == *b"#!") {
         return Err(Error::new(ErrorKind::Corrupt, "it is a script").hint("Name its interpreter's binary instead."));
     }
-    object::File::parse(image).map_err(|error| Error::new(ErrorKind::Corrupt, format!("not an ELF file: {error}")))
+    object::File::parse(read).map_err(|error| Error::new(ErrorKind::Corrupt, format!("not an ELF file: {error}")))
 }
 
-fn functions<'a>(file: &object::File<'a>) -> Vec<Function<'a>> {
-    let function = |symbol: object::Symbol<'a, '_>| {
+fn functions<'a>(file: &Parsed<'a>) -> Vec<Function<'a>> {
+    let function = |symbol: object::Symbol<'a, '_, &'a ReadCache<ObjectReader>>| {
         let chooser = matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info.st_type() == STT_GNU_IFUNC);
         let name = symbol.name().ok()?;
         // `memcpy@@GLIBC_2.14`
@@ -138,7 +139,7 @@ fn listed(before: &str, names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("{before}{}", names.join(", ")) }
 }
 
-fn offset_of(file: &object::File<'_>, address: u64) -> Option<u64> {
+fn offset_of(file: &Parsed<'_>, address: u64) -> Option<u64> {
     let code = |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags & PF_X == PF_X);
     file.segments().filter(|segment| code(segment.flags())).find_map(|segment| {
         let (start, size) = segment.file_range();
@@ -206,6 +207,12 @@ pub(crate) mod testing {
 mod tests {
     use super::testing::{CODE, FUNC, IFUNC, elf};
     use super::*;
+    use crate::collect::sampler::build_id;
+
+    fn parse(image: &[u8], debug: Option<&[u8]>, wanted: &str) -> Result<ProbePoint> {
+        let object = |bytes: &[u8]| ObjectFile::new(bytes.to_vec());
+        find(&object(image), debug.map(object).as_ref(), wanted)
+    }
 
     /// `push %rbp` throughout.
     fn program() -> Vec<u8> {
@@ -277,7 +284,8 @@ mod tests {
     fn our_own_program_can_be_read() {
         let image = std::fs::read("/proc/self/exe").unwrap();
         let point = parse(&image, None, "ironlaw_probe_call").unwrap();
-        assert!((point.offset as usize) < image.len() && build_id(&image).is_none_or(|id| id.len() >= 16));
+        let id = build_id(&ObjectFile::new(image.clone())).unwrap();
+        assert!((point.offset as usize) < image.len() && id.is_none_or(|id| id.0.len() >= 16));
     }
 
     #[test]
@@ -288,6 +296,6 @@ mod tests {
         }
         let error = parse(b"#!/bin/sh\n", None, "main").unwrap_err();
         assert!(error.kind() == ErrorKind::Corrupt && error.remedy().unwrap().contains("interpreter"), "{error}");
-        assert_eq!(build_id(b"\x7fELF"), None);
+        assert!(build_id(&ObjectFile::new(b"\x7fELF".to_vec())).is_none());
     }
 }

@@ -11,7 +11,7 @@ use crate::symbols::ModuleSource;
 use crate::sys::clock::Clock;
 use crate::sys::confined::{Channel, Confined};
 use crate::units::Nanos;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -28,7 +28,7 @@ static SEPARATE: AtomicBool = AtomicBool::new(false);
 const LEAST_CPU: Nanos = Nanos(1_000_000_000);
 const PATIENCE: usize = 3;
 
-/// Files held open for a process that is started later: beyond it, the oldest go, which the running one still has.
+/// Files held open for a process that is started later: beyond it, the oldest go, which only the running one still has.
 const MOST_HELD: usize = 1024;
 
 /// Between two looks at the CPU time.
@@ -88,8 +88,8 @@ pub(in crate::session) struct NameClient<F> {
     sources: FxHashMap<ModuleId, ModuleSource>,
     /// Those with a file, oldest first.
     files_held: VecDeque<ModuleId>,
-    /// The modules that the running process knows.
-    sent: FxHashSet<ModuleId>,
+    /// The labels of the modules that the running process knows.
+    sent: FxHashMap<ModuleId, String>,
     /// The modules that have no names for a reason: their path, and why.
     lost: FxHashMap<ModuleId, (String, String)>,
     late: usize,
@@ -97,7 +97,7 @@ pub(in crate::session) struct NameClient<F> {
 
 impl<F: FileSource> NameClient<F> {
     pub(in crate::session) fn new(files: F) -> NameClient<F> {
-        let (sources, sent, lost) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
+        let (sources, sent, lost) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         NameClient { files, running: None, sources, files_held: VecDeque::new(), sent, lost, late: 0 }
     }
 
@@ -117,7 +117,7 @@ impl<F: FileSource> NameClient<F> {
     /// The names at addresses of a module, innermost first, and whether those without any may get some later.
     pub(in crate::session) fn names(&mut self, module: ModuleId, addresses: Vec<u64>) -> (Vec<Vec<Symbol>>, bool) {
         let count = addresses.len();
-        if (self.sources.contains_key(&module) || self.sent.contains(&module)) && !self.lost.contains_key(&module) {
+        if (self.sources.contains_key(&module) || self.sent.contains_key(&module)) && !self.lost.contains_key(&module) {
             let mut answer = self.ask_names(module, addresses.clone());
             if answer.is_err() && self.was_killed() {
                 answer = self.ask_names(module, addresses);
@@ -132,9 +132,12 @@ impl<F: FileSource> NameClient<F> {
     }
 
     fn ask_names(&mut self, module: ModuleId, addresses: Vec<u64>) -> Result<(Vec<Vec<Symbol>>, bool)> {
-        if !self.sent.contains(&module) {
-            self.send_module(module)?;
-            self.sent.insert(module);
+        if !self.sent.contains_key(&module)
+            && let Some(source) = self.sources.get(&module).cloned()
+        {
+            let label = source.label().to_string();
+            self.send_module(module, source)?;
+            self.sent.insert(module, label);
         }
         match self.request(&Request::Names { module: module.0, addresses }, None)? {
             Reply::Names(names, later) => Ok((names, later)),
@@ -142,8 +145,7 @@ impl<F: FileSource> NameClient<F> {
         }
     }
 
-    fn send_module(&mut self, module: ModuleId) -> Result<()> {
-        let Some(source) = self.sources.get(&module).cloned() else { return Ok(()) };
+    fn send_module(&mut self, module: ModuleId, source: ModuleSource) -> Result<()> {
         let (source, file) = match source {
             ModuleSource::Kernel => (Source::Kernel, None),
             ModuleSource::Jit { pid, root } => (Source::Jit { pid, root }, None),
@@ -201,14 +203,17 @@ impl<F: FileSource> NameClient<F> {
     }
 
     fn lose(&mut self, module: ModuleId, why: String) {
+        let known = self.sources.remove(&module).map(|source| source.label().to_string());
+        let label = known.or_else(|| self.sent.remove(&module)).unwrap_or_default();
         let why = self.end().unwrap_or(why);
-        let path = self.sources.remove(&module).map_or_else(String::new, |source| format!("{source:?}"));
-        self.lost.insert(module, (path, why));
+        self.lost.insert(module, (label, why));
     }
 
     /// Ends the process; says how it had ended by itself, if it had.
     fn end(&mut self) -> Option<String> {
-        self.sent.clear();
+        for (module, label) in self.sent.drain().filter(|(module, _)| !self.sources.contains_key(module)) {
+            self.lost.entry(module).or_insert((label, "its file is closed, and who had read it has ended".to_string()));
+        }
         match self.running.take()? {
             Running::Thread(_) => None,
             Running::Process(mut process) => process.end().map(|signal| {

@@ -66,11 +66,11 @@ impl FileSource for HostFiles {
     }
 
     fn list(&self, path: &Path) -> Option<List> {
-        is_of_kernel(path).then(|| File::open(path).ok().map(List::File)).flatten()
+        is_name_list(path).then(|| File::open(path).ok().map(List::File)).flatten()
     }
 
     fn head(&self, path: &Path) -> Option<Vec<u8>> {
-        is_of_kernel(path).then(|| sys::files::read_from(&File::open(path).ok()?, 0, HEAD).ok()).flatten()
+        is_name_list(path).then(|| sys::files::read_from(&File::open(path).ok()?, 0, HEAD).ok()).flatten()
     }
 
     fn stored(&self, name: &str) -> Option<(File, u64)> {
@@ -98,7 +98,7 @@ impl FileSource for HostFiles {
 }
 
 /// Whether names are read with the help of this file of /proc.
-fn is_of_kernel(path: &Path) -> bool {
+fn is_name_list(path: &Path) -> bool {
     let Some(name) = path.strip_prefix("/proc").ok().and_then(Path::to_str) else { return false };
     let of_process = |name: &str| {
         let (pid, file) = name.split_once('/').unwrap_or_default();
@@ -136,7 +136,7 @@ mod tests {
             ("/proc/../etc/passwd", false),
             ("/etc/passwd", false),
         ] {
-            assert_eq!(is_of_kernel(Path::new(path)), opened, "{path}");
+            assert_eq!(is_name_list(Path::new(path)), opened, "{path}");
         }
     }
 }

@@ -11,14 +11,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Bytes of a list read at once: the kernel writes it as it is read.
 const LINES: usize = 64 << 10;
 
 /// Answers requests until the other side closes the connection or says something that cannot be understood.
 pub(super) fn serve(channel: Channel) {
-    let channel = Arc::new(Mutex::new(channel));
+    let channel = Arc::new(channel);
     let mut server =
         Server { symbolizer: Symbolizer::new(Options::default(), Box::new(RemoteFiles(channel.clone()))), channel };
     while server.answer().is_ok() {}
@@ -26,14 +26,14 @@ pub(super) fn serve(channel: Channel) {
 
 struct Server {
     symbolizer: Symbolizer,
-    channel: Arc<Mutex<Channel>>,
+    channel: Arc<Channel>,
 }
 
 impl Server {
     fn answer(&mut self) -> Result<()> {
-        let packet = lock(&self.channel).receive()?;
+        let packet = self.channel.receive()?;
         let reply = self.reply(decode(&packet.bytes)?, packet.descriptor)?;
-        lock(&self.channel).send(&encode(&Call::Reply(reply))?, None)
+        self.channel.send(&encode(&Call::Reply(reply))?, None)
     }
 
     fn reply(&mut self, request: Request, descriptor: Option<OwnedFd>) -> Result<Reply> {
@@ -80,19 +80,14 @@ fn object(file: File, length: u64, stamp: Option<FileStamp>) -> ObjectFile {
     if let Some(stamp) = stamp { file.stamped(stamp) } else { file }
 }
 
-fn lock(channel: &Mutex<Channel>) -> std::sync::MutexGuard<'_, Channel> {
-    channel.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Files that the process that started this one opens.
-struct RemoteFiles(Arc<Mutex<Channel>>);
+struct RemoteFiles(Arc<Channel>);
 
 impl RemoteFiles {
     /// `None` if there is no such file, or if nobody answers any more.
     fn ask(&self, call: &Call) -> Option<(Answer, Option<File>)> {
-        let channel = lock(&self.0);
-        channel.send(&encode(call).ok()?, None).ok()?;
-        let packet = channel.receive().ok()?;
+        self.0.send(&encode(call).ok()?, None).ok()?;
+        let packet = self.0.receive().ok()?;
         let answer: Answer = decode(&packet.bytes).ok()?;
         answer.found.then(|| (answer, packet.descriptor.map(File::from)))
     }

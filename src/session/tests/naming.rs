@@ -2,10 +2,11 @@
 
 use crate::collect::sampler::{KERNEL, ModuleFile, ModuleFiles, NAMED_BELOW};
 use crate::model::{Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile, ReadAt};
-use crate::session::naming::{HostFiles, Namer};
-use crate::sys::files::own_vdso;
+use crate::session::naming::{HostFiles, NameClient, Namer};
+use crate::symbols::ModuleSource;
+use crate::sys::files::{object, own_vdso};
 use object::{Object, ObjectSymbol};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// No process has it.
@@ -131,4 +132,30 @@ fn a_module_that_ends_the_naming_costs_its_own_names_and_is_noted() {
     assert_eq!(names(&events), [(0, "render".to_string()), (2, "render".to_string())]);
     assert_eq!(notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(), ["names-lost"]);
     assert!(notes[0].text.contains("[it]"), "{}", notes[0].text);
+}
+
+#[test]
+fn a_module_whose_file_was_let_go_is_noted_once_who_had_read_it_has_ended() {
+    const COUNT: u32 = 1025;
+    let Some((image, address, _)) = vdso_function() else { return };
+    let image = image.bytes(0, image.length()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("object");
+    std::fs::write(&path, &image).unwrap();
+    let source = |path: String, file| ModuleSource::File { file, path, root: PathBuf::from("/") };
+    let mut client = NameClient::new(HostFiles::default());
+    let mut named = |id: u32, file: Option<ObjectFile>| {
+        if let Some(file) = file {
+            client.add(ModuleId(id), source(format!("/lib/{id}"), file));
+        }
+        !client.names(ModuleId(id), vec![address]).0[0].is_empty()
+    };
+    for id in 1..=COUNT {
+        let file = object(std::fs::File::open(&path).unwrap()).unwrap();
+        assert!(named(id, Some(file)), "{id}");
+    }
+    assert!(!named(0, Some(ObjectFile::new(Broken))));
+    assert_eq!((named(1, None), named(COUNT, None)), (false, true));
+    let text = client.finish().into_iter().find(|note| note.topic == "names-lost").unwrap().text;
+    assert!(text.contains("/lib/0 (") && text.contains("/lib/1 (its file is closed"), "{text}");
 }
