@@ -15,6 +15,7 @@ mod foreign_files;
 pub(crate) mod heap;
 pub(crate) mod http_server;
 pub(crate) mod limits;
+mod mapped_file;
 pub(crate) mod memory_walks;
 pub(crate) mod perf;
 pub(crate) mod perf_probe;

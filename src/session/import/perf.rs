@@ -93,6 +93,10 @@ pub(super) fn import<O: Output>(
         }
     }
     let mut notes = gaps(&perf, &records);
+    if source.was_cut() {
+        let text = "the file became shorter while it was read: what was cut off is missing".to_string();
+        notes.push(Note { topic: "import-gap".into(), text, fix: None });
+    }
     import.problems.unknown_ends = import.stacks.unknown_ends();
     import.problems.cut = import.stacks.cut();
     if import.problems.samples == 0 && !notes.is_empty() {
@@ -361,8 +365,27 @@ fn gaps(perf: &PerfData<'_>, records: &perfdata::Records<'_, '_>) -> Vec<Note> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::session::import;
+
+    #[test]
+    fn a_file_that_is_cut_while_it_is_read_is_noted_and_what_is_left_is_imported() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/perfdata/perf.data.callgraph-3.8");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("perf.data");
+        std::fs::copy(fixture, &path).unwrap();
+        let options = Options { symfs: Some(dir.path().to_path_buf()), ..Options::default() };
+        let source = Source::open(&path).unwrap();
+        let whole = import::profile(&source, &options).unwrap();
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(200_000).unwrap();
+        source.release(0..usize::MAX);
+        let cut = import::profile(&source, &options).unwrap();
+        assert!(!cut.samples.is_empty() && cut.samples.len() < whole.samples.len(), "{}", cut.samples.len());
+        let cuts = |meta: &Meta| meta.notes.iter().filter(|note| note.text.contains("became shorter")).count();
+        assert_eq!((cuts(&whole.meta), cuts(&cut.meta)), (0, 1));
+    }
 
     #[test]
     fn stacks_that_lost_their_inner_functions_are_noted() {

@@ -64,6 +64,11 @@ impl Source {
         }
     }
 
+    /// Whether the file became shorter while it was read: the rest was read as zeros.
+    pub(super) fn was_cut(&self) -> bool {
+        self.file.as_ref().is_some_and(MappedFile::was_cut)
+    }
+
     /// Whether `perf record` wrote it.
     #[must_use]
     pub fn is_perf_data(&self) -> bool {
