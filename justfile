@@ -42,7 +42,7 @@ known-answers *ARGS:
     cargo build --release --locked
     tests/known_answers.py target/release/ironlaw {{ARGS}}
 
-# Fuzzes every reader of data that others write, SECONDS each (needs cargo-fuzz: cargo install cargo-fuzz).
+# Fuzzes every reader of data that others write, SECONDS each (needs cargo-fuzz: cargo install cargo-fuzz; --address: with the address sanitizer).
 fuzz SECONDS *TARGETS:
     tests/fuzz/run {{SECONDS}} {{TARGETS}}
 

@@ -1,13 +1,24 @@
 //! What each fuzz target feeds to which reader of untrusted data. The targets of `tests/fuzz` call these with what
 //! libFuzzer makes of a corpus, the tests here with random bytes. A target fails by a panic, by memory or by time.
 
+mod documents;
+mod recordings;
+mod records;
+
+pub use documents::{baseline, config, sweep};
+pub use recordings::{recording, report};
+pub use records::perf_records;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{BuildId, ModuleId, ObjectFile};
-use crate::session::import;
+use crate::session::{self, import};
 use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
+use crate::sys::http_server::parse_request;
 use crate::sys::{cgroupfs, procfs};
+use crate::tables::Values;
 use crate::unwind::{AddressSpace, Cache, Regs, UnwindTables};
 use crate::{abi, ops, pmu};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -24,12 +35,13 @@ pub fn folded(data: &[u8]) {
     imported(data, import::Format::Folded);
 }
 
+/// No file of this machine stands in for a recorded one.
+const NOWHERE: &str = "/nonexistent";
+
 fn imported(data: &[u8], format: import::Format) {
     let source =
         import::Source { name: "fuzz".into(), bytes: Arc::new(data.to_vec()), file: None, written_unix_ns: None };
-    // No file of this machine stands in for a recorded one.
-    let options =
-        import::Options { format: Some(format), symfs: Some(PathBuf::from("/proc/self/fdinfo")), kallsyms: None };
+    let options = import::Options { format: Some(format), symfs: Some(PathBuf::from(NOWHERE)), kallsyms: None };
     let _ = import::profile(&source, &options);
 }
 
@@ -127,6 +139,22 @@ pub fn metrics_page(data: &[u8]) {
     let _ = ops::parse(name);
 }
 
+/// What a client asks of the endpoint of a watch, and what the server of a metrics page answers, in two pieces.
+pub fn http(data: &[u8]) {
+    let _ = parse_request(data, Some([10, 1, 2, 3].into()));
+    let cut = data.first().map_or(0, |at| usize::from(*at).min(data.len()));
+    let mut pieces = [&data[..cut], &data[cut..]].into_iter();
+    let _ = ops::receive(|buffer| {
+        let mut piece = pieces.find(|piece| !piece.is_empty()).unwrap_or_default();
+        Ok(piece.read(buffer))
+    });
+}
+
+/// What the process that makes names and the one that asks for them say to each other.
+pub fn messages(data: &[u8]) {
+    session::hear(data);
+}
+
 /// Event names in perf's syntax, and the kernel's description of a PMU.
 pub fn event_names(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
@@ -137,7 +165,9 @@ pub fn event_names(data: &[u8]) {
 /// A user's table of events.
 pub fn event_table(data: &[u8]) {
     static OWN: OnceLock<Option<pmu::Table>> = OnceLock::new();
-    if let Some(table) = OWN.get_or_init(|| pmu::Table::built_in().ok()) {
+    // Merged into a table of two: all the others would only be copied.
+    let own = || pmu::Table::built_in().map(|table| pmu::Table { uarchs: table.uarchs.into_iter().take(2).collect() });
+    if let Some(table) = OWN.get_or_init(|| own().ok()) {
         let _ = table.clone().with(&String::from_utf8_lossy(data), "fuzz");
     }
 }
@@ -155,20 +185,105 @@ impl pmu::EventSources for Described<'_> {
     }
 }
 
+/// Values from data: small numbers take a byte, others nine.
+struct Input<'a>(&'a [u8]);
+
+impl Input<'_> {
+    fn byte(&mut self) -> u8 {
+        let (byte, rest) = self.0.split_first().unwrap_or((&0, &[]));
+        self.0 = rest;
+        *byte
+    }
+}
+
+impl Values for Input<'_> {
+    fn number(&mut self) -> u64 {
+        const SMALL: u8 = 0xf0;
+        match self.byte() {
+            u8::MAX => u64::MAX,
+            byte if byte >= SMALL => (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte())),
+            byte => u64::from(byte),
+        }
+    }
+
+    /// Most columns of text hold words.
+    fn text(&mut self) -> String {
+        const WORDS: [&str; 40] = [
+            "whole",
+            "truncated",
+            "broken",
+            "not_taken",
+            "runnable",
+            "sleeping",
+            "disk_sleep",
+            "other",
+            "ring",
+            "samples",
+            "throttled",
+            "off_cpu",
+            "file",
+            "kernel",
+            "vdso",
+            "jit",
+            "process",
+            "cgroup",
+            "resctrl",
+            "rest",
+            "count",
+            "nanos",
+            "cycles",
+            "instructions",
+            "s",
+            "share",
+            "cores",
+            "born",
+            "alive",
+            "renamed",
+            "exec",
+            "ended",
+            "target",
+            "thread",
+            "cpu",
+            "host",
+            "tool",
+            "task-clock",
+            "cycles:u",
+            "LLC-load-misses",
+        ];
+        let first = usize::from(self.byte());
+        WORDS.get(first).map_or_else(
+            || {
+                let (text, rest) = self.0.split_at(self.0.len().min(first - WORDS.len()));
+                self.0 = rest;
+                String::from_utf8_lossy(text).into_owned()
+            },
+            |word| (*word).to_string(),
+        )
+    }
+}
+
 /// Reads data.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 18] = [
+    ("baseline", baseline),
+    ("config", config),
     ("event_names", event_names),
     ("event_table", event_table),
     ("folded", folded),
+    ("http", http),
     ("jit", jit),
     ("kallsyms", kallsyms),
+    ("messages", messages),
     ("metrics_page", metrics_page),
     ("object_file", object_file),
     ("perf_data", perf_data),
+    ("perf_records", perf_records),
     ("proc_text", proc_text),
+    ("recording", recording),
+    ("report", report),
+    ("sweep", sweep),
     ("unwind", unwind),
 ];
 

@@ -34,6 +34,7 @@
 //! | [`watch`] | what a watch does about each assessment: reports, alarms, recordings, commands | does I/O, reads a clock |
 //! | [`tui`] | the terminal session: state, keys, screens; the only place that names ratatui | reaches a profile or the kernel |
 //! | [`cli`] | the command line: parse, plan, run, print | measures |
+//! | `fuzz` | what fuzz targets and tests feed to each reader of untrusted data | is compiled into the program |
 //!
 //! # What flows
 //!

@@ -18,7 +18,7 @@ use toml::Spanned;
 
 /// The settings from the file and the environment.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct ResolvedConfig {
+pub(crate) struct ResolvedConfig {
     /// Appearance and keys.
     pub settings: Settings,
     /// Limit of the history.
@@ -148,7 +148,7 @@ fn shown(path: Option<&Path>) -> String {
 }
 
 /// Parses the file's text.
-fn parse(text: &str, environment: &Environment) -> Result<ResolvedConfig> {
+pub(crate) fn parse(text: &str, environment: &Environment) -> Result<ResolvedConfig> {
     let file: File = toml::from_str(text).map_err(|error| {
         let wrong = Error::new(ErrorKind::Usage, error.message())
             .hint("`ironlaw config` prints every setting with its default.");

@@ -25,6 +25,9 @@ mod terminal_session;
 mod top;
 mod watch;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use config::parse as parse_config;
+
 use self::args::{Cli, Command, TopArgs};
 use self::out::Terminal;
 use crate::error::Result;

@@ -6,18 +6,26 @@ use crate::model::HostFacts;
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::sysfs::SysFs;
 
+/// The facts by which a machine and its kernel are recognised; the others stay empty.
+#[must_use]
+pub fn identity(proc: &ProcFs) -> HostFacts {
+    let setting = |name: &str| proc.text(name).map(|text| text.trim().to_string()).unwrap_or_default();
+    let (hostname, kernel) = (setting("sys/kernel/hostname"), setting("sys/kernel/osrelease"));
+    HostFacts { hostname, kernel, ..HostFacts::default() }
+}
+
 /// Gathers what /proc and /sys report about the machine.
 #[must_use]
 pub fn facts(proc: &ProcFs, sys: &SysFs) -> HostFacts {
-    let setting = |name: &str| proc.text(name).map(|text| text.trim().to_string()).unwrap_or_default();
+    let HostFacts { hostname, kernel, .. } = identity(proc);
     let cpuinfo = proc.text("cpuinfo").unwrap_or_default();
     let cpus = sys.topology().unwrap_or_default();
-    let (kernel, hypervisor) = (setting("sys/kernel/osrelease"), sys.hypervisor());
+    let hypervisor = sys.hypervisor();
     let virtual_machine = procfs::hypervisor_flag(&cpuinfo) || hypervisor.is_some();
     // Xen subtracts stolen time from CPU time on some versions only.
     let known = virtual_machine && hypervisor.as_deref() != Some("xen");
     HostFacts {
-        hostname: setting("sys/kernel/hostname"),
+        hostname,
         stolen_in_cpu_time: known.then(|| stolen_in_cpu_time(proc, &kernel)).flatten(),
         kernel,
         arch: std::env::consts::ARCH.to_string(),

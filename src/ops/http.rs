@@ -22,11 +22,18 @@ pub(super) fn get(authority: &str, path: &str, patience: Duration) -> Result<Vec
     );
     stream.set_write_timeout(Some(deadline.left()?))?;
     stream.write_all(request.as_bytes())?;
+    receive(|buffer| {
+        stream.set_read_timeout(Some(deadline.left()?))?;
+        Ok(stream.read(buffer))
+    })
+}
+
+/// The body of the answer that `read` receives, piece by piece.
+pub(crate) fn receive(mut read: impl FnMut(&mut [u8]) -> Result<std::io::Result<usize>>) -> Result<Vec<u8>> {
     let mut answer = Answer::default();
     let mut buffer = vec![0; 64 << 10];
     while !answer.is_whole()? {
-        stream.set_read_timeout(Some(deadline.left()?))?;
-        match stream.read(&mut buffer) {
+        match read(&mut buffer)? {
             Ok(0) => return answer.at_end(),
             Ok(length) => answer.bytes.extend_from_slice(&buffer[..length]),
             Err(error) if error.kind() == Io::Interrupted => {}

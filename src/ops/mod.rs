@@ -11,6 +11,8 @@ mod prometheus;
 mod spec;
 mod total;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use http::receive;
 pub use meter::Meter;
 pub use output::{Matcher, Stream};
 #[cfg(any(test, fuzzing))]

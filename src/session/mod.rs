@@ -15,6 +15,8 @@ mod signal_thread;
 pub use crate::collect::sampler::EndReason;
 pub use live::LiveCapture;
 pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent};
+#[cfg(any(test, fuzzing))]
+pub(crate) use naming::hear;
 pub use naming::serve_names;
 pub use recorder::{CaptureStats, Outcome};
 pub use replay::open;

@@ -13,6 +13,8 @@ mod buffer;
 mod counted;
 mod damage;
 mod folder;
+#[cfg(any(test, fuzzing))]
+mod layouts;
 mod meta_file;
 mod part;
 pub(crate) mod perfdata;
@@ -24,6 +26,8 @@ mod writer;
 
 pub use damage::Damage;
 pub use folder::path;
+#[cfg(any(test, fuzzing))]
+pub(crate) use layouts::layouts;
 pub use reader::Recording;
 pub(crate) use rows::bound;
 pub use writer::Writer;

@@ -74,12 +74,7 @@ impl Folder {
         let mut text = String::new();
         let meta = open_regular(&file).context(place)?.0;
         meta.take(SWEEP_BYTES).read_to_string(&mut text).context(place)?;
-        let meta: SweepMeta = serde_json::from_str(&text)
-            .map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()).context(place()))?;
-        if meta.format.0 > FORMAT.0 {
-            let newer = format!("{} was written by a newer ironlaw ({})", path.display(), meta.tool);
-            return Err(Error::new(ErrorKind::Unsupported, newer).hint("Update ironlaw to read it."));
-        }
+        let meta = parse(&text).map_err(|error| error.context(place()))?;
         Ok((Folder { path: path.to_path_buf() }, meta))
     }
 
@@ -117,6 +112,20 @@ impl Folder {
             .and_then(|()| fs::rename(&temp, self.path.join(META)))
             .context(place)
     }
+}
+
+/// Parses a sweep's metadata.
+///
+/// # Errors
+/// As [`Folder::open`].
+pub(crate) fn parse(text: &str) -> Result<SweepMeta> {
+    let meta: SweepMeta =
+        serde_json::from_str(text).map_err(|error| Error::new(ErrorKind::Corrupt, error.to_string()))?;
+    if meta.format.0 > FORMAT.0 {
+        let newer = format!("the sweep was written by a newer ironlaw ({})", meta.tool);
+        return Err(Error::new(ErrorKind::Unsupported, newer).hint("Update ironlaw to read it."));
+    }
+    Ok(meta)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ mod runner;
 mod testing;
 
 pub use cpu_confinement::{CpuConfinement, Leftover, restore_killed};
+#[cfg(any(test, fuzzing))]
+pub(crate) use folder::parse;
 pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::Journals;
 pub use load::{analyse, load};

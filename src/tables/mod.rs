@@ -2,11 +2,17 @@
 
 mod checksum;
 mod encode;
+#[cfg(any(test, fuzzing))]
+mod filled;
 mod pages;
 mod parquet;
 mod stream;
 mod table;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use checksum::reseal;
+#[cfg(any(test, fuzzing))]
+pub(crate) use filled::{Values, filled};
 pub use parquet::{from_parquet, to_parquet};
 pub use stream::Stream;
 pub use table::Table;

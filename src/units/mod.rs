@@ -22,16 +22,17 @@ macro_rules! quantity {
             }
         }
 
+        /// Saturates: a recording may state any number.
         impl Add for $name {
             type Output = $name;
             fn add(self, other: $name) -> $name {
-                $name(self.0 + other.0)
+                $name(self.0.saturating_add(other.0))
             }
         }
 
         impl AddAssign for $name {
             fn add_assign(&mut self, other: $name) {
-                self.0 += other.0;
+                *self = *self + other;
             }
         }
 
@@ -45,7 +46,7 @@ macro_rules! quantity {
 
         impl std::iter::Sum for $name {
             fn sum<I: Iterator<Item = $name>>(values: I) -> $name {
-                $name(values.map(|value| value.0).sum())
+                values.fold($name(0), Add::add)
             }
         }
     };

@@ -1,16 +1,16 @@
 //! Imports folded stacks, `outer;inner 42` per line, as a recording with names and counts but no times, threads or
 //! addresses. Lines without a count are skipped and reported.
 
+use super::Source;
 use super::facts::WINDOW;
-use super::output::{Output, RecordingOutput};
-use super::{Imported, Source};
+use super::output::Output;
 use crate::collect::sampler::Interner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     CallGraph, Definition, Event, EventKind, EventSpec, Meta, ModuleDef, ModuleId, ModuleKind, Note, Plan, Rate,
     Sample, StackEnd, Symbol, Target, TaskChange, TaskEvent, Unit,
 };
-use crate::store::{FORMAT, Writer};
+use crate::store::FORMAT;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
@@ -44,7 +44,7 @@ fn lines(text: &str) -> impl Iterator<Item = Option<Line<'_>>> {
 }
 
 /// Imports the lines.
-pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(source: &Source, create: C) -> Result<Imported> {
+pub(super) fn import<O: Output>(source: &Source, output: impl FnOnce(&Meta) -> O) -> Result<O::Product> {
     let text = String::from_utf8_lossy((*source.bytes).as_ref());
     let (mut total, mut bad, mut good) = (0u64, 0u64, 0u64);
     for line in lines(&text) {
@@ -60,7 +60,7 @@ pub(super) fn import<C: FnOnce(&Meta) -> Result<Writer>>(source: &Source, create
         ));
     }
     let mut meta = meta(source);
-    let mut folded = Folded::new(source, RecordingOutput::new(create));
+    let mut folded = Folded::new(source, output(&meta));
     for line in lines(&text).flatten() {
         folded.line(&line, total <= MOST_SAMPLES);
         folded.output.settle(&meta)?;

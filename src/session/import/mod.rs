@@ -66,19 +66,26 @@ pub struct Imported {
 /// Nothing in the file could be read, or the recording cannot be written. From a damaged file, the readable part is
 /// imported with a note.
 pub fn import(source: &Source, options: &Options, create: impl FnOnce(&Meta) -> Result<Writer>) -> Result<Imported> {
-    let told = if source.is_perf_data() { Format::Perf } else { Format::Folded };
-    let imported = match options.format.unwrap_or(told) {
+    let imported = match format(source, options) {
         Format::Perf => perf::import(source, options, |_| RecordingOutput::new(create)),
-        Format::Folded => folded::import(source, create),
+        Format::Folded => folded::import(source, |_| RecordingOutput::new(create)),
     };
     imported.map_err(|error| error.context(format!("cannot import {}", source.name)))
 }
 
-/// Imports a `perf.data` file into memory: the same profile as that of its recording.
+/// Imports a file into memory: the same profile as that of its recording.
 ///
 /// # Errors
 /// Nothing in the file could be read.
 pub fn profile(source: &Source, options: &Options) -> Result<Profile> {
-    let profile = perf::import(source, options, ProfileOutput::new);
+    let profile = match format(source, options) {
+        Format::Perf => perf::import(source, options, ProfileOutput::new),
+        Format::Folded => folded::import(source, ProfileOutput::new),
+    };
     profile.map_err(|error| error.context(format!("cannot import {}", source.name)))
+}
+
+fn format(source: &Source, options: &Options) -> Format {
+    let found = if source.is_perf_data() { Format::Perf } else { Format::Folded };
+    options.format.unwrap_or(found)
 }

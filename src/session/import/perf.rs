@@ -19,7 +19,6 @@ use crate::session::naming::HostFiles;
 use crate::store::perfdata::{self, PerfData, ReadValues, Record, RecordBody};
 use crate::symbols::is_jitdump;
 use crate::sys::procfs::ProcFs;
-use crate::sys::sysfs::SysFs;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::path::Path;
@@ -75,7 +74,7 @@ pub(super) fn import<O: Output>(
 ) -> Result<O::Product> {
     let perf = PerfData::parse((*source.bytes).as_ref())?;
     let meta = facts::meta(&perf, source);
-    let here = host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys"));
+    let here = host::identity(&ProcFs::new("/proc"));
     let local = LocalFiles::new(options.symfs.as_deref(), &meta.host, &here);
     let recorded = kernel_build(&perf.builds);
     let kernel = KernelNames::choose(options, &local, recorded, &meta.host.kernel, Path::new("/"))?;

@@ -101,6 +101,12 @@ impl<F: FileSource> NameClient<F> {
         NameClient { files, running: None, sources, files_held: VecDeque::new(), sent, lost, late: 0 }
     }
 
+    /// One whose names come from the other end of this connection.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn of(files: F, channel: Channel) -> NameClient<F> {
+        NameClient { running: Some(Running::Thread(channel)), ..NameClient::new(files) }
+    }
+
     /// Adds a module.
     pub(in crate::session) fn add(&mut self, module: ModuleId, source: ModuleSource) {
         if matches!(source, ModuleSource::File { .. }) {

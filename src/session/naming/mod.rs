@@ -3,6 +3,8 @@
 
 mod client;
 mod host_files;
+#[cfg(any(test, fuzzing))]
+mod hostile_peer;
 mod namer;
 mod server;
 mod wire;
@@ -10,6 +12,8 @@ mod wire;
 pub(super) use client::NameClient;
 pub use client::serve_names;
 pub(super) use host_files::{FileSource, HostFiles, List};
+#[cfg(any(test, fuzzing))]
+pub(crate) use hostile_peer::hear;
 pub use namer::Namer;
 
 use crate::model::{FrameDef, ModuleId};

@@ -62,6 +62,15 @@ impl Channel {
         Ok(())
     }
 
+    /// Ends one direction: the other side reads what was sent, and then that there is no more.
+    ///
+    /// # Errors
+    /// As `shutdown(2)`.
+    #[cfg(any(test, fuzzing))]
+    pub fn send_no_more(&self) -> Result<()> {
+        Ok(rustix::net::shutdown(&self.0, rustix::net::Shutdown::Write).map_err(io::Error::from)?)
+    }
+
     /// Sends a packet; waits while the other side does not read.
     ///
     /// # Errors

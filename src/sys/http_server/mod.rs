@@ -6,6 +6,8 @@ mod request;
 mod server;
 
 pub use connection::Page;
+#[cfg(any(test, fuzzing))]
+pub(crate) use request::parse_request;
 pub use server::HttpServer;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// Result of parsing the bytes received so far.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ParsedRequest {
+pub(crate) enum ParsedRequest {
     /// The head is still incomplete.
     More,
     /// This path, without its query.
@@ -22,7 +22,7 @@ const BAD: ParsedRequest = ParsedRequest::Refused(400, "Bad Request");
 const MISDIRECTED: ParsedRequest = ParsedRequest::Refused(421, "Misdirected Request");
 
 /// Parses the head of a request that arrived at the address `local`.
-pub(super) fn parse_request(bytes: &[u8], local: Option<IpAddr>) -> ParsedRequest {
+pub(crate) fn parse_request(bytes: &[u8], local: Option<IpAddr>) -> ParsedRequest {
     let searched = &bytes[..bytes.len().min(HTTP_HEAD)];
     let Some(end) = searched.windows(4).position(|window| window == b"\r\n\r\n") else {
         // Waiting is pointless if these bytes cannot become a request.

@@ -1,0 +1,37 @@
+//! The columns of each table, for the tests of what reads them.
+
+use super::rows::{NamesDef, OpsTotal, Rows, Window};
+use crate::error::Result;
+use crate::model::{
+    CounterDef, FrameDef, Lost, Mark, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample, StackDef, TaskEvent,
+};
+use crate::tables::Table;
+
+/// A table without rows of each kind, in the order of [`super::part::TABLES`].
+///
+/// # Errors
+/// As the encoder, which would be a defect.
+pub(crate) fn layouts() -> Result<Vec<(&'static str, Table)>> {
+    fn of<R: Rows>() -> Result<(&'static str, Table)> {
+        Ok((R::TABLE, R::encode(&[])?))
+    }
+    [
+        of::<CounterDef>,
+        of::<ModuleDef>,
+        of::<FrameDef>,
+        of::<NamesDef>,
+        of::<StackDef>,
+        of::<NeighbourDef>,
+        of::<TaskEvent>,
+        of::<Sample>,
+        of::<OffCpu>,
+        of::<Window>,
+        of::<NeighbourUse>,
+        of::<Lost>,
+        of::<OpsTotal>,
+        of::<Mark>,
+    ]
+    .into_iter()
+    .map(|layout| layout())
+    .collect()
+}
