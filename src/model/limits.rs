@@ -43,6 +43,9 @@ limits! {
     }
     "unwind tables" {
         UNWIND_TABLE: u64 = 64 << 20, "bytes", "one table", "stacks end at that code";
+        UNSORTED_UNWIND_TABLE: u64 = 4 << 20, "bytes", "one table that no sorted index belongs to", "stacks end at that code";
+        UNWIND_FUNCTION: usize = 64 << 10, "bytes", "the unwind instructions of one function", "stacks end at that function";
+        UNWIND_STACK: usize = 256 << 10, "bytes", "the unwind instructions evaluated for one stack", "the stack is cut off";
         UNWIND_TABLES: usize = 512 << 20, "bytes", "all tables in memory", "stacks end at code that is met later";
     }
     "files of profiled programs" {

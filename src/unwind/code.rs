@@ -1,15 +1,23 @@
 //! The unwind tables of one ELF image, located once and shared by every process that maps it.
 //! Each lookup searches the sorted table in `.eh_frame_hdr`, so nothing is scanned up front.
 
+use super::cost::{self, Costs};
 use super::section::SectionBytes;
 use crate::error::{Context, Result};
 use crate::model::ObjectFile;
-use framehop::ExplicitModuleSectionInfo;
+use crate::model::limits::UNSORTED_UNWIND_TABLE;
+use framehop::{ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _, UnwinderNative};
+use gimli::{BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, LittleEndian};
 use object::read::ReadCache;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSection};
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Unwinds in the code of one image, at the addresses that its file states.
+pub(super) type Unwinder = UnwinderNative<SectionBytes, MayAllocateDuringUnwind>;
 
 /// A section: its address as the file states it, and its bytes.
 type Section = (Range<u64>, SectionBytes);
@@ -22,6 +30,11 @@ pub struct UnwindTables {
     eh_frame_hdr: Option<Section>,
     debug_frame: Option<SectionBytes>,
     got: Option<Range<u64>>,
+    /// Tells it from every other image of this program's life.
+    number: u64,
+    unwinder: OnceLock<Unwinder>,
+    /// For tables that are not sorted.
+    costs: OnceLock<Costs>,
 }
 
 impl fmt::Debug for UnwindTables {
@@ -66,13 +79,71 @@ impl UnwindTables {
             let within = start.checked_add(size).is_some_and(|end| end <= image.length());
             (size > 0 && within).then(|| (addresses, SectionBytes::new(image.clone(), start, size)))
         };
+        static IMAGES: AtomicU64 = AtomicU64::new(0);
+        let eh_frame_hdr = section(".eh_frame_hdr");
+        // Without a sorted table, the whole section has to be searched for functions once.
+        let small = |(range, _): &Section| range.end - range.start <= UNSORTED_UNWIND_TABLE;
+        let eh_frame = section(".eh_frame").filter(|section| eh_frame_hdr.is_some() || small(section));
+        // Framehop would search it for nothing where there is a better one.
+        let debug_frame = if eh_frame.is_some() { None } else { section(".debug_frame").filter(small) };
         Ok(UnwindTables {
             segments,
-            eh_frame: section(".eh_frame"),
-            eh_frame_hdr: section(".eh_frame_hdr"),
-            debug_frame: section(".debug_frame").map(|(_, bytes)| bytes),
+            eh_frame,
+            eh_frame_hdr,
+            debug_frame: debug_frame.map(|(_, bytes)| bytes),
             got: section(".got").map(|(range, _)| range),
+            number: IMAGES.fetch_add(1, Ordering::Relaxed),
+            unwinder: OnceLock::new(),
+            costs: OnceLock::new(),
         })
+    }
+
+    /// A number that no other image has.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// What unwinds in this image.
+    pub(super) fn unwinder(&self) -> &Unwinder {
+        self.unwinder.get_or_init(|| {
+            let mut unwinder = Unwinder::new();
+            let first = self.segments.iter().map(|(_, address, _)| *address).min().unwrap_or_default();
+            let end = self.segments.iter().map(|(_, address, size)| address.saturating_add(*size)).max();
+            let range = first..end.unwrap_or_default();
+            if range.start < range.end {
+                unwinder.add_module(Module::new(String::new(), range, first, self.sections(first)));
+            }
+            unwinder
+        })
+    }
+
+    /// Bytes of unwind instructions that are evaluated at most to unwind from an address that the file states; `None` if
+    /// they are too many, or may never end.
+    pub(super) fn cost(&self, address: u64) -> Option<u32> {
+        let start = |section: &Option<Section>| section.as_ref().map_or(0, |section| section.0.start);
+        let bases = BaseAddresses::default()
+            .set_eh_frame(start(&self.eh_frame))
+            .set_eh_frame_hdr(start(&self.eh_frame_hdr))
+            .set_got(self.got.as_ref().map_or(0, |range| range.start));
+        match (&self.eh_frame, &self.eh_frame_hdr, &self.debug_frame) {
+            (Some((_, frames)), Some((_, index)), _) => {
+                let frames = EhFrame::new(frames, LittleEndian);
+                let place = EhFrameHdr::new(index, LittleEndian).parse(&bases, 8).ok().and_then(|index| {
+                    let table = index.table()?;
+                    table.pointer_to_offset(table.lookup(address, &bases).ok()?).ok()
+                });
+                place.map_or(Some(0), |place| cost::at(&frames, &bases, place))
+            }
+            (Some((_, frames)), None, _) => {
+                let costs = || Costs::of(&EhFrame::new(frames, LittleEndian), &bases);
+                self.costs.get_or_init(costs).at(address)
+            }
+            (None, _, Some(frames)) => {
+                let costs = || Costs::of(&DebugFrame::new(frames, LittleEndian), &bases);
+                self.costs.get_or_init(costs).at(address)
+            }
+            (None, _, None) => Some(0),
+        }
     }
 
     /// The address of a file offset, as the file states it; `None` outside every executable segment.
@@ -91,13 +162,13 @@ impl UnwindTables {
     }
 
     /// The sections in the form framehop expects.
-    pub(super) fn sections(&self) -> ExplicitModuleSectionInfo<SectionBytes> {
+    fn sections(&self, base: u64) -> ExplicitModuleSectionInfo<SectionBytes> {
         let split =
             |section: &Option<Section>| (section.as_ref().map(|s| s.0.clone()), section.as_ref().map(|s| s.1.clone()));
         let (eh_frame_svma, eh_frame) = split(&self.eh_frame);
         let (eh_frame_hdr_svma, eh_frame_hdr) = split(&self.eh_frame_hdr);
         ExplicitModuleSectionInfo {
-            base_svma: 0,
+            base_svma: base,
             // Tables of ELF images describe every instruction; framehop needs the code itself only for others.
             text_svma: None,
             text: None,
@@ -106,8 +177,7 @@ impl UnwindTables {
             eh_frame,
             eh_frame_hdr_svma,
             eh_frame_hdr,
-            // Without a sorted table framehop would index the whole section. With one, `.debug_frame` is not needed.
-            debug_frame: if self.eh_frame_hdr.is_some() { None } else { self.debug_frame.clone() },
+            debug_frame: self.debug_frame.clone(),
             stubs_svma: None,
             stub_helper_svma: None,
             unwind_info: None,
@@ -140,7 +210,7 @@ mod tests {
     fn this_program_has_code_and_a_sorted_table() {
         let code = own();
         assert!(!code.segments.is_empty() && code.eh_frame_hdr.is_some() && code.eh_frame.is_some());
-        assert!(code.sections().eh_frame.is_some_and(|bytes| !bytes.is_empty()));
+        assert!(code.sections(0).eh_frame.is_some_and(|bytes| !bytes.is_empty()));
     }
 
     #[test]

@@ -2,11 +2,14 @@
 //! Whole stacks need no frame pointers. The module works on bytes only: callers supply the code and the sampled stack.
 
 mod code;
+mod cost;
 mod section;
 mod space;
+mod walk;
 
 pub use code::UnwindTables;
-pub use space::{AddressSpace, Cache, REGISTERS, Regs};
+pub use space::AddressSpace;
+pub use walk::{Cache, REGISTERS, Regs};
 
 #[cfg(test)]
 mod tests;

@@ -93,6 +93,93 @@ fn an_image_cut_anywhere_is_refused_or_has_fewer_tables() {
     assert!(refused > 0 && code(whole.to_vec()).is_ok());
 }
 
+/// An image of one function at `FUNCTION`, with these unwind instructions, whose table is sorted or not.
+fn image(instructions: &[u8], sorted: bool) -> Vec<u8> {
+    const NAMES: &[u8] = b"\0.eh_frame\0.eh_frame_hdr\0.shstrtab\0";
+    let word = |value: u64| (value as u32).to_le_bytes();
+    let mut cie = [word(0).as_slice(), b"\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\0\0"].concat();
+    cie = [word(cie.len() as u64).as_slice(), &cie].concat();
+    let fde = FRAMES + cie.len() as u64;
+    let mut entry = [word(cie.len() as u64 + 4), word(FUNCTION.wrapping_sub(fde + 8)), word(0x100)].concat();
+    entry.push(0);
+    entry.extend(instructions);
+    entry.resize(entry.len().next_multiple_of(4), 0);
+    let frames = [&cie, word(entry.len() as u64).as_slice(), &entry, &[0; 4]].concat();
+    let index = FRAMES + frames.len() as u64;
+    let place = |at: u64, from: u64| word(at.wrapping_sub(from));
+    let header = [[1, 0x1b, 3, 0x3b], place(FRAMES, index + 4), word(1), place(FUNCTION, index), place(fde, index)];
+    let names = index + 20;
+    let sections = (names + NAMES.len() as u64).next_multiple_of(8);
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0".to_vec();
+    file.extend([0, 64, sections].iter().flat_map(|value: &u64| value.to_le_bytes()));
+    file.extend([0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 64, 0, if sorted { 4 } else { 3 }, 0, if sorted { 3 } else { 2 }, 0]);
+    // A segment of the whole file that may be executed.
+    file.extend([1, 0, 0, 0, 5, 0, 0, 0]);
+    file.extend([0, 0, 0, sections, sections, 4096].iter().flat_map(|value: &u64| value.to_le_bytes()));
+    file.resize(FRAMES as usize, 0x90);
+    file.extend(&frames);
+    header.iter().for_each(|word| file.extend(word));
+    file.extend(NAMES);
+    file.resize(sections as usize, 0);
+    let mut section = |name: u64, kind: u64, at: u64, length: usize| {
+        file.extend([word(name), word(kind)].concat());
+        file.extend([2, at, at, length as u64, 0, 1, 0].iter().flat_map(|value: &u64| value.to_le_bytes()));
+    };
+    section(0, 0, 0, 0);
+    section(1, 1, FRAMES, frames.len());
+    if sorted {
+        section(11, 1, index, 20);
+    }
+    section(25, 3, names, NAMES.len());
+    file
+}
+
+/// Addresses of the function, and of its unwind table, in an image.
+const FUNCTION: u64 = 0x100;
+const FRAMES: u64 = 0x200;
+
+/// The frames of a walk in such an image over a stack that returns to it at these offsets.
+fn frames(image: Vec<u8>, returns: &[u64]) -> (StackEnd, usize) {
+    let mut space = AddressSpace::new();
+    space.map(BASE, BASE + image.len() as u64, 0, &code(image).unwrap());
+    let stack: Vec<u8> = returns.iter().flat_map(|offset| (BASE + FUNCTION + offset).to_le_bytes()).collect();
+    let (sp, mut out) = (0x7ffc_0000_0000, Vec::new());
+    let regs = Regs { ip: BASE + FUNCTION, sp, bp: 0, lr: BASE + FUNCTION + 1 };
+    let end = space.unwind(&mut Cache::default(), &regs, &stack, &mut out);
+    (end, out.len())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn unwind_instructions_without_end_or_beyond_measure_end_the_stack_at_their_function() {
+    // An expression that jumps back to itself, and one that jumps into the middle of a constant that is such a jump.
+    let endless = [0x0f, 3, 0x2f, 0xfd, 0xff];
+    let hidden = [0x0f, 8, 0x2f, 1, 0, 0x0c, 0x2f, 0xfd, 0xff, 0];
+    for sorted in [true, false] {
+        assert_eq!(frames(image(&[0], sorted), &[16, 32, 48]), (StackEnd::Truncated, 4), "{sorted}");
+        assert_eq!(frames(image(&endless, sorted), &[16, 32]), (StackEnd::Broken, 1), "{sorted}");
+        assert_eq!(frames(image(&hidden, sorted), &[16, 32]), (StackEnd::Broken, 1), "{sorted}");
+        assert_eq!(frames(image(&vec![0; 100_000], sorted), &[16, 32]), (StackEnd::Broken, 1), "{sorted}");
+        // Each address has to be looked for anew in 50 kB, and five times that is enough.
+        let returns: Vec<u64> = (2..64).collect();
+        assert_eq!(frames(image(&vec![0; 50_000], sorted), &returns), (StackEnd::Truncated, 6), "{sorted}");
+        // Here, the same address is known.
+        assert_eq!(frames(image(&vec![0; 50_000], sorted), &[7; 64]), (StackEnd::Truncated, 65), "{sorted}");
+    }
+}
+
+#[test]
+fn each_of_any_number_of_mappings_is_found() {
+    const COUNT: u64 = 50_000;
+    let code = code(vdso().to_vec()).unwrap();
+    let mut space = AddressSpace::new();
+    for nth in (0..COUNT).rev() {
+        space.map(BASE + nth * 0x2000, BASE + nth * 0x2000 + 0x1000, 0, &code);
+    }
+    assert!((0..COUNT).all(|nth| space.find(BASE + nth * 0x2000 + 0xfff).is_some()));
+    assert!((0..COUNT).all(|nth| space.find(BASE + nth * 0x2000 + 0x1000).is_none()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 

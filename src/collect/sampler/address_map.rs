@@ -4,35 +4,29 @@
 use super::modules::Placed;
 use crate::model::ModuleId;
 use crate::unwind::AddressSpace;
+use std::collections::BTreeMap;
 
-/// The mappings, in address order and without overlap.
-#[derive(Debug, Clone)]
+/// The mappings, without overlap.
+#[derive(Debug, Clone, Default)]
 pub struct AddressMap {
-    ranges: Vec<Range>,
+    /// By first address: a program may map any number, each below the others.
+    ranges: BTreeMap<u64, Range>,
     /// The same mappings for the unwinder.
     pub unwind: AddressSpace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Range {
-    start: u64,
     end: u64,
     module: ModuleId,
     base: u64,
-}
-
-impl Default for AddressMap {
-    fn default() -> Self {
-        AddressMap { ranges: Vec::new(), unwind: AddressSpace::new() }
-    }
 }
 
 impl AddressMap {
     /// Adds a mapping and cuts away what it covers.
     pub fn map(&mut self, start: u64, end: u64, placed: &Placed) {
         self.cut(start, end);
-        let at = self.ranges.partition_point(|range| range.start < start);
-        self.ranges.insert(at, Range { start, end, module: placed.module, base: placed.base });
+        self.ranges.insert(start, Range { end, module: placed.module, base: placed.base });
         self.unwind.unmap(start, end);
         if let Some((code, offset)) = &placed.code {
             self.unwind.map(start, end, *offset, code);
@@ -51,22 +45,22 @@ impl AddressMap {
 
     /// The module that contains an address, and the address in that module's own address space.
     pub fn find(&self, address: u64) -> Option<(ModuleId, u64)> {
-        let after = self.ranges.partition_point(|range| range.start <= address);
-        let range = self.ranges.get(after.checked_sub(1)?).filter(|range| address < range.end)?;
-        Some((range.module, address.wrapping_sub(range.base)))
+        let (_, range) = self.ranges.range(..=address).next_back()?;
+        (address < range.end).then(|| (range.module, address.wrapping_sub(range.base)))
     }
 
     fn cut(&mut self, start: u64, end: u64) {
-        let mut at = self.ranges.partition_point(|range| range.end <= start);
-        while let Some(range) = self.ranges.get(at).copied().filter(|range| range.start < end) {
-            self.ranges.remove(at);
-            if range.start < start {
-                self.ranges.insert(at, Range { end: start, ..range });
-                at += 1;
+        if start >= end {
+            return;
+        }
+        let overlaps = |(first, range): (&u64, &Range)| (range.end > start).then_some((*first, *range));
+        while let Some((first, range)) = self.ranges.range(..end).next_back().and_then(overlaps) {
+            self.ranges.remove(&first);
+            if first < start {
+                self.ranges.insert(first, Range { end: start, ..range });
             }
             if range.end > end {
-                self.ranges.insert(at, Range { start: end, ..range });
-                at += 1;
+                self.ranges.insert(end, range);
             }
         }
     }

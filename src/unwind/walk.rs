@@ -1,0 +1,195 @@
+//! The walk over a sampled stack. It allocates nothing once the images that it meets are known, and its cost is bounded,
+//! whatever they contain.
+
+use super::AddressSpace;
+use super::code::Unwinder;
+use crate::abi::perf::Registers;
+use crate::error::catch_panic;
+use crate::model::StackEnd;
+use crate::model::limits::UNWIND_STACK;
+use framehop::{CacheNative, Error, FrameAddress, MayAllocateDuringUnwind, Unwinder as _};
+use std::fmt;
+
+/// Deeper stacks are truncated: four times the kernel's default, and a bound on what a corrupt stack can cost.
+const DEPTH: usize = 512;
+
+/// The registers a stack walk starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Regs {
+    /// Instruction pointer.
+    pub ip: u64,
+    /// Stack pointer.
+    pub sp: u64,
+    /// Frame pointer (`rbp`, `x29`).
+    pub bp: u64,
+    /// Link register; unused on x86-64.
+    pub lr: u64,
+}
+
+/// perf's numbers of the instruction, stack and frame pointer, and of the link register if there is one.
+#[cfg(target_arch = "x86_64")]
+const NUMBERS: (u32, u32, u32, Option<u32>) = (8, 7, 6, None);
+#[cfg(target_arch = "aarch64")]
+const NUMBERS: (u32, u32, u32, Option<u32>) = (32, 31, 29, Some(30));
+
+/// The registers that a sample must carry for unwinding. Every other one would cost eight bytes per sample.
+pub const REGISTERS: u64 = {
+    let (ip, sp, bp, lr) = NUMBERS;
+    1 << ip
+        | 1 << sp
+        | 1 << bp
+        | match lr {
+            Some(lr) => 1 << lr,
+            None => 0,
+        }
+};
+
+impl Regs {
+    /// The registers of a sample; `None` if any is missing, as in a kernel thread.
+    #[must_use]
+    pub fn sampled(registers: &Registers<'_>) -> Option<Regs> {
+        let (ip, sp, bp, lr) = NUMBERS;
+        let lr = lr.map_or(Some(0), |lr| registers.get(lr))?;
+        Some(Regs { ip: registers.get(ip)?, sp: registers.get(sp)?, bp: registers.get(bp)?, lr })
+    }
+}
+
+/// Addresses whose cost is remembered.
+const KNOWN: usize = 512;
+
+/// What is remembered of images, shared by all address spaces of one thread.
+pub struct Cache {
+    rules: CacheNative<MayAllocateDuringUnwind>,
+    /// Image, address in it, and what unwinding from there costs.
+    costs: Box<[(u64, u64, Option<u32>); KNOWN]>,
+    /// For code of no image: it follows frame pointers.
+    nowhere: Unwinder,
+}
+
+impl Default for Cache {
+    fn default() -> Cache {
+        let costs = Box::new([(u64::MAX, 0, None); KNOWN]);
+        Cache { rules: CacheNative::default(), costs, nowhere: Unwinder::new() }
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cache")
+    }
+}
+
+impl Cache {
+    /// Number of rules that had to be made.
+    fn made(&self) -> u64 {
+        let stats = self.rules.stats();
+        stats.miss_empty_slot_count + stats.miss_wrong_address_count + stats.miss_wrong_modules_count
+    }
+}
+
+/// A walk on its way.
+struct Walk<'a> {
+    space: &'a AddressSpace,
+    cache: &'a mut Cache,
+    regs: framehop::UnwindRegsNative,
+    /// Bytes of unwind instructions that may still be evaluated.
+    left: usize,
+}
+
+/// A step of a walk.
+enum Step {
+    /// To the function that called, at an address within the call.
+    Caller(u64),
+    End(StackEnd),
+}
+
+impl Walk<'_> {
+    /// From an address to its caller's.
+    fn step(&mut self, at: u64, innermost: bool, read: &mut impl FnMut(u64) -> Result<u64, ()>) -> Step {
+        let mapping = self.space.find(at);
+        let at = mapping.map_or(at, |mapping| at.wrapping_sub(mapping.base));
+        let address = if innermost {
+            Some(FrameAddress::from_instruction_pointer(at))
+        } else {
+            FrameAddress::from_return_address(at.wrapping_add(1))
+        };
+        let cost = mapping.map_or(Some(0), |mapping| {
+            let (image, cost) = (mapping.code.number(), || mapping.code.cost(at));
+            let known = &mut self.cache.costs[(at ^ image) as usize % KNOWN];
+            if (known.0, known.1) != (image, at) {
+                *known = (image, at, cost());
+            }
+            known.2
+        });
+        let (Some(address), Some(cost)) = (address, cost) else { return Step::End(StackEnd::Broken) };
+        let made = self.cache.made();
+        let Cache { rules, nowhere, .. } = &mut *self.cache;
+        let unwinder = mapping.map_or(&*nowhere, |mapping| mapping.code.unwinder());
+        let caller = unwinder.unwind_frame(address, &mut self.regs, rules, read);
+        if self.cache.made() > made {
+            let Some(left) = self.left.checked_sub(cost as usize) else { return Step::End(StackEnd::Truncated) };
+            self.left = left;
+        }
+        match caller {
+            Ok(Some(address)) if address > 0 => Step::Caller(address - 1),
+            Ok(_) | Err(Error::ReturnAddressIsNull) => Step::End(StackEnd::Whole),
+            Err(_) => Step::End(StackEnd::Broken),
+        }
+    }
+
+    fn run(&mut self, ip: u64, read: &mut impl FnMut(u64) -> Result<u64, ()>, out: &mut Vec<u64>) -> StackEnd {
+        out.push(ip);
+        let mut at = ip;
+        for depth in 1..=DEPTH {
+            match self.step(at, depth == 1, read) {
+                Step::End(end) => return end,
+                Step::Caller(_) if depth == DEPTH => {}
+                Step::Caller(address) => {
+                    at = address;
+                    out.push(address);
+                }
+            }
+        }
+        StackEnd::Truncated
+    }
+}
+
+impl AddressSpace {
+    /// Whether a thread starts in the function at this address. Unwinding it without any stack shows that it has no caller.
+    pub fn starts_thread(&self, cache: &mut Cache, ip: u64) -> bool {
+        // Not zero: where frame pointers replace unwind information, a zero one would mean the end.
+        let regs = Regs { ip, sp: 0x1000, bp: 0x1000, lr: 0x1000 };
+        self.unwind(cache, &regs, &[], &mut Vec::new()) == StackEnd::Whole
+    }
+
+    /// Walks a stack. `stack` holds the bytes from `regs.sp` upward. Appends addresses to `out`, innermost first; a
+    /// caller's address is the return address minus one, so that it lies within the call.
+    pub fn unwind(&self, cache: &mut Cache, regs: &Regs, stack: &[u8], out: &mut Vec<u64>) -> StackEnd {
+        let limit = regs.sp.saturating_add(stack.len() as u64);
+        let mut beyond = false;
+        let mut read = |address: u64| {
+            let offset = address.checked_sub(regs.sp).and_then(|offset| usize::try_from(offset).ok()).ok_or(())?;
+            let bytes = offset.checked_add(8).and_then(|end| stack.get(offset..end));
+            // An address up to 16 MiB past the copy still belongs to this stack; anything else is an unwinding error.
+            beyond |= bytes.is_none() && address < limit.saturating_add(16 << 20);
+            bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes).ok_or(())
+        };
+        let mut walk = Walk { space: self, cache, regs: self.native(regs), left: UNWIND_STACK };
+        // A damaged table can make the parser overflow; the program that brought it must not end the recording.
+        let end = catch_panic(|| Ok(walk.run(regs.ip, &mut read, out))).unwrap_or(StackEnd::Broken);
+        if end == StackEnd::Broken && beyond { StackEnd::Truncated } else { end }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[expect(clippy::unused_self, reason = "other architectures' addresses are signed")]
+    fn native(&self, regs: &Regs) -> framehop::UnwindRegsNative {
+        framehop::UnwindRegsNative::new(regs.ip, regs.sp, regs.bp)
+    }
+
+    /// Return addresses may be signed. The mask strips the bits that no code address of this process uses.
+    #[cfg(target_arch = "aarch64")]
+    fn native(&self, regs: &Regs) -> framehop::UnwindRegsNative {
+        let mask = framehop::aarch64::PtrAuthMask::from_max_known_address(self.end());
+        framehop::UnwindRegsNative::new_with_ptr_auth_mask(mask, regs.lr, regs.sp, regs.bp)
+    }
+}
