@@ -41,7 +41,9 @@ const NOWHERE: &str = "/nonexistent";
 fn imported(data: &[u8], format: import::Format) {
     let source =
         import::Source { name: "fuzz".into(), bytes: Arc::new(data.to_vec()), file: None, written_unix_ns: None };
-    let options = import::Options { format: Some(format), symfs: Some(PathBuf::from(NOWHERE)), kallsyms: None };
+    // A recording of this host would have its whole list read, each time.
+    let kallsyms = Some(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz/kallsyms")));
+    let options = import::Options { format: Some(format), symfs: Some(PathBuf::from(NOWHERE)), kallsyms };
     let _ = import::profile(&source, &options);
 }
 

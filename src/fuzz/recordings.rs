@@ -67,14 +67,24 @@ impl Drop for Scratch {
     }
 }
 
-/// The profile of the fixture with these files instead of its own ones of that table.
-fn profile_with(files: &[(&str, Vec<u8>)]) -> Option<Profile> {
+/// The tables that rows of a table refer to, directly or not.
+fn referred_to(table: &str) -> &'static [&'static str] {
+    match table {
+        "windows" => &["counters"],
+        "frames" => &["mappings"],
+        "names" | "stacks" => &["mappings", "frames"],
+        "samples" | "off_cpu" => &["mappings", "frames", "stacks"],
+        _ => &[],
+    }
+}
+
+/// The profile of a recording with these files, and those of the fixture's tables that are `kept` and not among them.
+fn profile_with(files: &[(String, Vec<u8>)], kept: impl Fn(&str) -> bool) -> Option<Profile> {
     let folder = Scratch::new()?;
     let table = |name: &str| name.split(['-', '.']).next().unwrap_or_default().to_string();
-    let replaced: Vec<_> = files.iter().map(|(name, _)| table(name)).collect();
-    let kept = fixture().iter().filter(|(name, _)| !replaced.contains(&table(name)));
-    let kept = kept.map(|(name, bytes)| (name.as_str(), bytes));
-    for (name, bytes) in files.iter().map(|(name, bytes)| (*name, bytes)).chain(kept) {
+    let is_new = |name: &str| files.iter().any(|(new, _)| table(new) == table(name));
+    let kept = fixture().iter().filter(|(name, _)| !is_new(name) && (name == META || kept(&table(name))));
+    for (name, bytes) in files.iter().chain(kept) {
         fs::write(folder.0.join(name), bytes).ok()?;
     }
     Recording::open(&folder.0).ok().map(|recording| recording.profile())
@@ -87,16 +97,20 @@ pub fn recording(data: &[u8]) {
         Some((table, _)) => {
             let mut part = data.to_vec();
             reseal(&mut part);
-            profile_with(&[(&format!("{table}-000000.parquet"), part)]);
+            // The others would only be read again and again.
+            let kept = |other: &str| referred_to(table).contains(&other);
+            profile_with(&[(format!("{table}-000000.parquet"), part)], kept);
         }
-        None => drop(profile_with(&[(META, data.to_vec())])),
+        None => drop(profile_with(&[(META.to_string(), data.to_vec())], |_| true)),
     }
 }
 
-/// A recording with one or two tables of any values, to a report and to the formats of other tools.
+/// A recording with one or two tables of any values, to a report or a format of another tool: to which, the first byte
+/// decides.
 pub fn report(data: &[u8]) {
     let mut input = Input(data);
-    let mut parts = Vec::new();
+    let shown = input.byte();
+    let mut parts: Vec<(String, Vec<u8>)> = Vec::new();
     for _ in 0..2 {
         let Some((table, layout)) = layouts().get(usize::from(input.byte()) % (layouts().len() + 1)) else { continue };
         let rows = usize::from(input.byte()) % MOST_ROWS;
@@ -104,20 +118,16 @@ pub fn report(data: &[u8]) {
         parts.extend(part.map(|part| (format!("{table}-000000.parquet"), part)));
     }
     parts.dedup_by(|one, other| one.0 == other.0);
-    let parts: Vec<_> = parts.iter().map(|(name, part)| (name.as_str(), part.clone())).collect();
-    if let Some(profile) = profile_with(&parts) {
-        show(&profile);
+    if let Some(profile) = profile_with(&parts, |_| true) {
+        show(&profile, shown);
     }
 }
 
-fn show(profile: &Profile) {
-    if let Ok(report) = Report::build(profile, &ReportOptions::default()) {
-        drop((text::report(&report, text::Style::default()), json::report(&report)));
-        drop((csv::report(&report), markdown::report(&report)));
-    }
-    for format in &FORMATS {
+fn show(profile: &Profile, how: u8) {
+    let how = usize::from(how) % (4 + FORMATS.len());
+    if let Some(format) = FORMATS.get(how.wrapping_sub(4)) {
         let (selection, mut bytes) = (Selection::default(), Vec::new());
-        match format.write {
+        return match format.write {
             WriteFormat::Stacks(render) => {
                 drop(FlameGraph::build(profile, &FlameOptions { selection, title: None }).map(|flame| render(&flame)));
             }
@@ -125,8 +135,15 @@ fn show(profile: &Profile) {
                 let sampled = Sampled::of(profile, selection, format.every_event);
                 drop(sampled.and_then(|sampled| write(&sampled, &mut bytes)));
             }
-        }
+        };
     }
+    let Ok(report) = Report::build(profile, &ReportOptions::default()) else { return };
+    drop(match how {
+        0 => Ok(text::report(&report, text::Style::default())),
+        1 => json::report(&report),
+        2 => Ok(csv::report(&report)),
+        _ => Ok(markdown::report(&report)),
+    });
 }
 
 #[cfg(test)]
@@ -159,13 +176,13 @@ mod tests {
     fn a_table_of_any_values_is_read_and_shown() {
         let whole = fixture_profile().unwrap();
         assert!(whole.samples.len() > 1 && layouts().len() == 14);
-        let read = profile_with(&[]).unwrap();
+        let read = profile_with(&[], |_| true).unwrap();
         assert_eq!((read.samples.len(), &read.meta.notes), (whole.samples.len(), &whole.meta.notes));
         let (_, samples) = layouts().iter().find(|(table, _)| *table == "samples").unwrap();
         let mut input = Input(&[0; 9]);
         let part = to_parquet(&filled(samples, 3, &mut input).unwrap()).unwrap();
-        let changed = profile_with(&[("samples-000000.parquet", part)]).unwrap();
+        let changed = profile_with(&[("samples-000000.parquet".into(), part)], |_| true).unwrap();
         assert_eq!(changed.samples.len(), 3);
-        show(&changed);
+        (0..11).for_each(|how| show(&changed, how));
     }
 }

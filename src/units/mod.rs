@@ -80,7 +80,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_never_wraps() {
+    fn neither_a_difference_nor_a_sum_wraps() {
         assert_eq!(Nanos(3) - Nanos(5), Nanos(0));
+        assert_eq!([Nanos(u64::MAX), Nanos(1)].into_iter().sum::<Nanos>(), Nanos(u64::MAX));
     }
 }

@@ -10,7 +10,8 @@ use crate::sys::confined::Channel;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Longer data does not fit into a socket that nobody reads yet.
+/// More packets do not fit into a socket that nobody reads yet, and neither do more bytes.
+const MOST_PACKETS: usize = 64;
 const MOST: usize = 16 << 10;
 
 /// Texts only.
@@ -60,7 +61,8 @@ pub(crate) fn hear(data: &[u8]) {
 fn heard(mut said: &[u8], by: impl FnOnce(Channel)) {
     let Ok((ours, theirs)) = Channel::both() else { return };
     said = &said[..said.len().min(MOST)];
-    while let Some((length, rest)) = said.split_first_chunk() {
+    for _ in 0..MOST_PACKETS {
+        let Some((length, rest)) = said.split_first_chunk() else { break };
         let (packet, rest) = rest.split_at(rest.len().min(usize::from(u16::from_le_bytes(*length))));
         let _ = theirs.send(packet, None);
         said = rest;
