@@ -50,6 +50,10 @@ limits! {
     }
     "files of profiled programs" {
         FOREIGN_FILE: u64 = 16 << 30, "bytes", "a program, library, debug file or perf map", "the file is not opened";
+        OBJECT_HEADERS: u64 = 2 << 20, "bytes", "headers and notes of a mapped file", "it has no build id, and stacks end at its code";
+        OBJECT_SYMBOLS: u64 = 256 << 20, "bytes", "symbols of a file to probe or to examine", "an error";
+        OBJECT_SECTIONS: u64 = 3 << 29, "bytes", "tables of one file that names are read from", "the module has no names, or fewer";
+        OBJECT_NOTES: usize = 1 << 16, "notes", "notes of a file that may hold its build id", "it has no build id";
         CHECKED_DEBUG_FILE: u64 = 1 << 30, "bytes", "a debug file that is named by its checksum", "the file is not used";
     }
     "symbol tables" {

@@ -5,12 +5,12 @@ use super::cost::{self, Costs};
 use super::section::SectionBytes;
 use crate::error::{Context, Result};
 use crate::model::ObjectFile;
-use crate::model::limits::UNSORTED_UNWIND_TABLE;
+use crate::model::limits::{OBJECT_HEADERS, UNSORTED_UNWIND_TABLE};
 use framehop::{ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _, UnwinderNative};
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, LittleEndian};
-use object::read::ReadCache;
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{Endianness, Object, ObjectSection};
+use object::Endianness;
+use object::elf::{FileHeader64, SHF_COMPRESSED};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -50,15 +50,15 @@ impl UnwindTables {
     /// `Corrupt` if it is not a 64-bit ELF file. An image without tables is accepted: the unwinder falls back to frame
     /// pointers.
     pub fn parse(image: &ObjectFile) -> Result<UnwindTables> {
-        let data = &ReadCache::new(image.reader());
-        let file = ElfFile64::<Endianness, _>::parse(data)
-            .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))
-            .context(|| "cannot read the ELF headers")?;
-        let endian = file.endian();
-        let segments = file
-            .elf_header()
-            .program_headers(endian, data)
-            .unwrap_or(&[])
+        let parts = &image.parts(OBJECT_HEADERS);
+        let corrupt = |error| std::io::Error::new(std::io::ErrorKind::InvalidData, error);
+        let headers = || -> object::Result<_> {
+            let header = FileHeader64::<Endianness>::parse(parts)?;
+            let endian = header.endian()?;
+            Ok((endian, header.program_headers(endian, parts)?, header.sections(endian, parts)?))
+        };
+        let (endian, segments, sections) = headers().map_err(corrupt).context(|| "cannot read the ELF headers")?;
+        let segments = segments
             .iter()
             // Only executable mappings are unwound: a code segment often begins in another segment's last page.
             .filter(|header| {
@@ -67,15 +67,13 @@ impl UnwindTables {
             .map(|header| (header.p_offset(endian), header.p_vaddr(endian), header.p_filesz(endian)))
             .collect();
         let section = |name: &str| {
-            let section = file.section_by_name(name)?;
+            let (_, section) = sections.section_by_name(endian, name.as_bytes())?;
             // A compressed section cannot be used in place. Only `.debug_frame` is ever compressed, and the other
             // tables take precedence.
-            let (start, size) = section
-                .compressed_file_range()
-                .ok()
-                .filter(|r| r.format == object::CompressionFormat::None)
-                .map(|r| (r.offset, r.compressed_size))?;
-            let addresses = section.address()..section.address().saturating_add(size);
+            let plain = !section.sh_flags(endian).contains(SHF_COMPRESSED);
+            let (start, size) = section.file_range(endian).filter(|_| plain)?;
+            let address = section.sh_addr(endian);
+            let addresses = address..address.saturating_add(size);
             let within = start.checked_add(size).is_some_and(|end| end <= image.length());
             (size > 0 && within).then(|| (addresses, SectionBytes::new(image.clone(), start, size)))
         };

@@ -5,9 +5,10 @@ use super::check::{Check, Status};
 use crate::abi;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::BuildId;
+use crate::model::limits::OBJECT_SYMBOLS;
 use crate::sys::files;
 use crate::sys::procfs::ProcFs;
-use object::read::{Object, ObjectSection, ReadCache};
+use object::read::{Object, ObjectSection};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
 /// Reads the headers of `file`. `path` is the process's name for it; debug files are searched for below `root`.
 pub fn module_facts(path: &str, file: &Path, root: &Path) -> Result<ModuleFacts> {
     let place = || format!("cannot read {}", file.display());
-    let cache = ReadCache::new(files::open_foreign(file).context(place)?.0);
+    let cache = files::object(files::open_foreign(file).context(place)?.0).context(place)?.parts(OBJECT_SYMBOLS);
     let corrupt = |error: object::Error| Error::new(ErrorKind::Corrupt, error.to_string()).context(place());
     let elf = object::File::parse(&cache).map_err(corrupt)?;
     let holds = |name: &str| elf.section_by_name(name).is_some_and(|section| section.size() > 0);

@@ -5,11 +5,15 @@ use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
 use super::open_files::{OpenFiles, OpenModule};
 use super::proc_source::ProcSource;
-use crate::model::limits::{MODULE_FILES, USER_FILES};
-use crate::model::{BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile};
+use crate::model::limits::{MODULE_FILES, OBJECT_HEADERS, OBJECT_NOTES, USER_FILES};
+use crate::model::{
+    BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile, ObjectParts,
+};
 use crate::sys::{files, limits};
 use crate::unwind::UnwindTables;
-use object::{Object, ReadCache};
+use object::Endianness;
+use object::elf::{ELF_NOTE_GNU, FileHeader32, FileHeader64, NT_GNU_BUILD_ID};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -279,9 +283,24 @@ impl Modules {
 /// The build-id of an object file, if it has one; `None` for another file.
 #[must_use]
 pub fn build_id(file: &ObjectFile) -> Option<Option<BuildId>> {
-    let data = ReadCache::new(file.reader());
-    let file = object::File::parse(&data).ok()?;
-    Some(file.build_id().ok().flatten().map(|id| BuildId(id.to_vec())))
+    let parts = file.parts(OBJECT_HEADERS);
+    note_in::<FileHeader64<Endianness>>(&parts).or_else(|| note_in::<FileHeader32<Endianness>>(&parts))
+}
+
+/// The same of a file of one class. Its symbols are not read: they are many, and this is the thread that samples.
+fn note_in<H: FileHeader<Endian = Endianness>>(parts: &ObjectParts) -> Option<Option<BuildId>> {
+    let header = H::parse(parts).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, parts).ok()?;
+    let segments = if sections.is_empty() { header.program_headers(endian, parts).ok()? } else { &[] };
+    let in_sections = sections.iter().map(|section| section.notes(endian, parts));
+    let in_segments = segments.iter().map(|segment| segment.notes(endian, parts));
+    let notes = in_sections.chain(in_segments).filter_map(|notes| notes.ok()?);
+    let id = notes
+        .flat_map(|mut notes| std::iter::from_fn(move || notes.next().ok()?))
+        .take(OBJECT_NOTES)
+        .find(|note| note.name() == ELF_NOTE_GNU && note.n_type(endian) == NT_GNU_BUILD_ID);
+    Some(id.map(|id| BuildId(id.desc().to_vec())))
 }
 
 #[cfg(test)]
@@ -290,6 +309,7 @@ mod tests {
     use super::*;
     use crate::collect::sampler::maps::parse;
     use crate::collect::sampler::proc_source::fake::Tables;
+    use crate::model::ReadAt;
 
     const MAPS: &str = "\
 1000-2000 r-xp 00003000 08:01 5    /bin/a
@@ -338,6 +358,51 @@ mod tests {
         assert_eq!(place_file(&mut modules, 7, 1001).module.0, 5, "another user's are not among them");
         assert_eq!(modules.shared().get(ModuleId(4)).unwrap().def.path, "[other files]");
         assert!(modules.note().unwrap().text.starts_with("Some mapped files were not read"));
+    }
+
+    /// A file of 12 GB that is a hole but for its start.
+    struct Sparse(Vec<u8>);
+
+    impl ReadAt for Sparse {
+        fn length(&self) -> u64 {
+            12 << 30
+        }
+
+        fn read_at(&self, at: u64, to: &mut [u8]) -> std::io::Result<usize> {
+            assert!(to.len() as u64 <= OBJECT_HEADERS, "{} bytes are read at once", to.len());
+            to.fill(0);
+            self.0.as_slice().read_at(at, to)?;
+            Ok(to.len())
+        }
+    }
+
+    #[test]
+    fn a_file_that_says_its_tables_are_gigabytes_takes_no_memory() {
+        const G: u64 = 11 << 30;
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        // Places of both tables, then sizes and numbers: of segments `segments`, of sections `sections`.
+        let file = |table: u64, segments: u64, sections: u64, rest: &[u64]| {
+            let numbers = [64 << 32 | 56 << 48, segments | 64 << 16 | sections << 32 | (sections / 2) << 48];
+            let head = words(&[0x0001_0102_464c_457f, 0, 0x1_003e_0003, 0, 64, table, numbers[0], numbers[1]]);
+            Sparse([head, words(rest)].concat())
+        };
+        // Nothing, the names of sections, and a section of this type, offset, length and length of each part.
+        let with_section = |kind: u64, each: u64| {
+            let names = [3 << 32, 0, 0, 4096, 1, 0, 1, 0];
+            file(64, 0, 3, &[[0; 8], names, [kind << 32, 0, 0, 4096, G, 1, 4, each]].concat())
+        };
+        for (what, file) in [
+            ("a segment of notes", file(0, 1, 0, &[4 | 4 << 32, 4096, 0, 0, G, G, 4])),
+            ("a section of notes", with_section(7, 0)),
+            ("symbols", with_section(2, 24)),
+            ("sections", file(64, 0, 0, &[0, 0, 0, 0, G / 64, 1 << 32, 0, 0])),
+            ("segments", file(64, 0xffff, 1, &[0, 0, 0, 0, 0, (G / 56) << 32, 0, 0])),
+        ] {
+            let file = ObjectFile::new(file);
+            let expected = ["a segment of notes", "a section of notes", "symbols"].contains(&what).then_some(None);
+            assert_eq!(build_id(&file), expected, "{what}");
+            assert_eq!(UnwindTables::parse(&file).is_ok(), expected.is_some(), "{what}");
+        }
     }
 
     #[test]

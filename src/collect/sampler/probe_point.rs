@@ -3,10 +3,11 @@
 
 use super::probe_names::{Names, near};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{ObjectFile, ObjectReader};
+use crate::model::limits::OBJECT_SYMBOLS;
+use crate::model::{ObjectFile, ObjectParts};
 use crate::sys::perf::uprobe_cost::Entry;
 use object::elf::{PF_X, STT_GNU_IFUNC};
-use object::{Object, ObjectSegment, ObjectSymbol, ReadCache, SegmentFlags, SymbolFlags, SymbolKind};
+use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolFlags, SymbolKind};
 
 /// Maximum number of functions that a message lists.
 const MOST_LISTED: usize = 5;
@@ -38,9 +39,9 @@ struct Function<'a> {
 /// `Corrupt` for a file that is not ELF; `NotFound` with similar names; `Usage` if several functions have the name;
 /// `Unsupported` for a function that is chosen at load time.
 pub fn find(image: &ObjectFile, debug: Option<&ObjectFile>, wanted: &str) -> Result<ProbePoint> {
-    let read = ReadCache::new(image.reader());
+    let read = image.parts(OBJECT_SYMBOLS);
     let file = open(image, &read)?;
-    let debug = debug.map(|debug| ReadCache::new(debug.reader()));
+    let debug = debug.map(|debug| debug.parts(OBJECT_SYMBOLS));
     let separate = debug.as_ref().and_then(|read| object::File::parse(read).ok());
     let mut functions: Vec<Function<'_>> = functions(&file);
     functions.extend(separate.iter().flat_map(self::functions));
@@ -61,9 +62,9 @@ pub fn find(image: &ObjectFile, debug: Option<&ObjectFile>, wanted: &str) -> Res
 }
 
 /// An object file that is read where it is needed.
-type Parsed<'a> = object::File<'a, &'a ReadCache<ObjectReader>>;
+type Parsed<'a> = object::File<'a, &'a ObjectParts>;
 
-fn open<'a>(image: &ObjectFile, read: &'a ReadCache<ObjectReader>) -> Result<Parsed<'a>> {
+fn open<'a>(image: &ObjectFile, read: &'a ObjectParts) -> Result<Parsed<'a>> {
     if image.bytes(0, 2).is_some_and(|begin| *begin == *b"#!") {
         return Err(Error::new(ErrorKind::Corrupt, "it is a script").hint("Name its interpreter's binary instead."));
     }
@@ -71,7 +72,7 @@ fn open<'a>(image: &ObjectFile, read: &'a ReadCache<ObjectReader>) -> Result<Par
 }
 
 fn functions<'a>(file: &Parsed<'a>) -> Vec<Function<'a>> {
-    let function = |symbol: object::Symbol<'a, '_, &'a ReadCache<ObjectReader>>| {
+    let function = |symbol: object::Symbol<'a, '_, &'a ObjectParts>| {
         let chooser = matches!(symbol.flags(), SymbolFlags::Elf { st_info, .. } if st_info.st_type() == STT_GNU_IFUNC);
         let name = symbol.name().ok()?;
         // `memcpy@@GLIBC_2.14`

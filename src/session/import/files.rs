@@ -2,10 +2,10 @@
 //! file must have the same build-id, or the same inode on the same machine.
 
 use super::super::naming::{FileSource, HostFiles, List};
+use crate::collect::sampler;
 use crate::model::{BuildId, FileStamp, HostFacts, ObjectFile};
 use crate::symbols::FileTail;
 use crate::sys::files;
-use object::{Object, ReadCache};
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -77,9 +77,7 @@ impl LocalFiles {
 
 /// The build-id of a file.
 pub(super) fn build_id(file: &ObjectFile) -> Option<BuildId> {
-    let data = ReadCache::new(file.reader());
-    let file = object::File::parse(&data).ok()?;
-    Some(BuildId(file.build_id().ok()??.to_vec())).filter(|id| !id.0.is_empty())
+    sampler::build_id(file)?.filter(|id| !id.0.is_empty())
 }
 
 /// The files that the symbolizer may read: debug files, which it checks itself, and stand-ins for the recorded machine.

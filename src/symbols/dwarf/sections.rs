@@ -3,10 +3,11 @@
 use super::Reader;
 use super::inflated::{inflated, is_refused};
 use crate::error::{Context, Result};
-use crate::model::{Bytes, ObjectFile, ObjectReader};
+use crate::model::limits::OBJECT_SECTIONS;
+use crate::model::{Bytes, ObjectFile, ObjectParts};
 use crate::symbols::files::Files;
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
-use object::{CompressionFormat, Object, ObjectSection, ReadCache, ReadRef};
+use object::{CompressionFormat, Object, ObjectSection, ReadRef};
 use rustc_hash::FxHashMap;
 use std::io;
 
@@ -109,11 +110,11 @@ fn stored_name(section: &str, offset: u64, of: &ObjectFile) -> Option<String> {
 }
 
 /// A file, and the parts of it that were read.
-pub(in crate::symbols) type Cached = ReadCache<ObjectReader>;
+pub(in crate::symbols) type Cached = ObjectParts;
 
 /// A file of which nothing was read yet.
 pub(in crate::symbols) fn cached(file: &ObjectFile) -> Cached {
-    ReadCache::new(file.reader())
+    file.parts(OBJECT_SECTIONS)
 }
 
 /// Parses a file's headers.
