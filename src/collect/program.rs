@@ -3,6 +3,7 @@
 
 use super::sampler::build_id;
 use crate::model::Alias;
+use crate::model::limits::COMMAND_LINE;
 use crate::sys::files;
 use crate::sys::procfs::ProcFs;
 use std::ffi::OsStr;
@@ -42,7 +43,7 @@ pub fn alias(proc: &ProcFs, pid: u32) -> Option<Alias> {
         let seen = fs::metadata(own.join("root").join(path.strip_prefix("/").ok()?)).ok()?;
         Some((seen.dev(), seen.ino()) == (file.dev(), file.ino()))
     };
-    let started = proc.read(format!("{pid}/cmdline")).unwrap_or_default();
+    let started = proc.start_of(format!("{pid}/cmdline"), COMMAND_LINE).unwrap_or_default();
     let started = PathBuf::from(OsStr::from_bytes(started.split(|byte| *byte == 0).next().unwrap_or_default()));
     let itself = proc.read(format!("{pid}/comm")).unwrap_or_default();
     let itself = OsStr::from_bytes(itself.trim_ascii_end());
@@ -133,6 +134,10 @@ mod tests {
             let expected = expected.map(|name| Alias { file: path("check-rdb"), called: path(name) });
             assert_eq!(found, expected, "{cmdline:?} {comm:?}");
         }
+        // A process can make its arguments as long as its memory.
+        fs::write(process.join("cmdline"), format!("{}\0", path("server"))).unwrap();
+        fs::File::options().write(true).open(process.join("cmdline")).unwrap().set_len(1 << 40).unwrap();
+        assert!(alias(&ProcFs::new(dir.path().join("proc")), 41).is_some());
         let search = std::env::join_paths([&bin]).unwrap();
         let command = |word| alias_of_command(word, &search).map(|alias| alias.called);
         assert_eq!((command("server"), command("other"), command("none")), (Some(path("server")), None, None));

@@ -35,6 +35,12 @@ limits! {
         USER_FILES: usize = 1 << 16, "files", "different files that one user's processes map", "later ones are one module without names";
         MODULE_FILES: usize = 8192, "files", "files open for names and unwinding, or a quarter of RLIMIT_NOFILE, half of them of one user", "unmapped ones are closed, later ones have no names";
     }
+    "lists of /proc" {
+        MAPS_BYTES: u64 = 32 << 20, "bytes", "the mappings of a process", "stacks end at code that is listed last";
+        MAPPED_PATH: usize = 4096, "bytes", "the path of a mapping", "it is cut";
+        COMMAND_LINE: u64 = 4096, "bytes", "a command line", "it is cut";
+        PROC_BYTES: u64 = 8 << 20, "bytes", "any other file of /proc", "the rest is not read";
+    }
     "the process that makes names" {
         NAMES_MEMORY: u64 = 2 << 30, "bytes", "its memory", "the module that it reads has no names";
         NAMES_CPU: u64 = 10, "seconds", "CPU time for one request, after three longer ones 1", "the module that it reads has no names";
@@ -51,7 +57,7 @@ limits! {
     "files of profiled programs" {
         FOREIGN_FILE: u64 = 16 << 30, "bytes", "a program, library, debug file or perf map", "the file is not opened";
         OBJECT_HEADERS: u64 = 2 << 20, "bytes", "headers and notes of a mapped file", "it has no build id, and stacks end at its code";
-        OBJECT_SYMBOLS: u64 = 256 << 20, "bytes", "symbols of a file to probe or to examine", "an error";
+        OBJECT_SYMBOLS: u64 = 512 << 20, "bytes", "symbols of a file to probe or to examine", "an error";
         OBJECT_SECTIONS: u64 = 3 << 29, "bytes", "tables of one file that names are read from", "the module has no names, or fewer";
         OBJECT_NOTES: usize = 1 << 16, "notes", "notes of a file that may hold its build id", "it has no build id";
         CHECKED_DEBUG_FILE: u64 = 1 << 30, "bytes", "a debug file that is named by its checksum", "the file is not used";
@@ -59,6 +65,7 @@ limits! {
     "symbol tables" {
         LINKER_NAME: usize = 16 << 10, "bytes", "one name as the linker writes it", "the name is cut";
         READABLE_NAME: usize = 4096, "bytes", "one demangled name", "the name is cut";
+        PROBE_NAMES: usize = 16 << 20, "bytes", "names that are compared with that of a function to probe", "later ones are found only as the linker writes them";
         NAMELESS_SYMBOLS: usize = 1024, "symbols", "symbols without a name before one with a name", "the address has no name";
     }
     "debug information" {
@@ -71,6 +78,8 @@ limits! {
         JIT_MAP_BYTES: u64 = 256 << 20, "bytes", "a perf map", "the rest is not read";
         JIT_LINE: usize = 1 << 20, "bytes", "a line of a perf map", "the map is not read";
         JIT_RECORD: usize = 1 << 20, "bytes", "an incomplete record of a jitdump", "the rest is not read";
+        JIT_NAMES: usize = 128 << 20, "bytes", "names of one process's functions, those of a jitdump twice", "later functions have no names";
+        JIT_NAMES_IN_ALL: usize = 512 << 20, "bytes", "names of all processes' functions", "the process with the most has none";
         JIT_FUNCTIONS: usize = 1 << 20, "functions", "functions of one process", "later functions have no names";
     }
     "perf.data" {
@@ -104,6 +113,8 @@ limits! {
     }
     "sweeps and settings" {
         SWEEP_BYTES: u64 = 64 << 20, "bytes", "sweep.json", "an error";
+        PMU_TABLE_BYTES: u64 = 64 << 20, "bytes", "a table of events (--pmu-table)", "an error";
+        KALLSYMS_BYTES: u64 = 256 << 20, "bytes", "a list of kernel symbols (--kallsyms)", "an error";
         CONFIG_BYTES: u64 = 1 << 20, "bytes", "the configuration file", "an error";
     }
     "operations" {

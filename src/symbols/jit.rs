@@ -6,7 +6,7 @@ use super::demangle::cut;
 use super::files::Files;
 use super::jitdump::{self, JitDump};
 use crate::abi::mappings;
-use crate::model::limits::{JIT_FUNCTIONS, JIT_LINE, JIT_MAP_BYTES, JIT_RECORD};
+use crate::model::limits::{JIT_FUNCTIONS, JIT_LINE, JIT_MAP_BYTES, JIT_NAMES, JIT_RECORD};
 use crate::model::{FileStamp, Symbol};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,6 +16,9 @@ const MOST_LOOKS: u32 = 64;
 
 /// Bytes of a jitdump in memory: more than of a record that is given up.
 const PIECE: u64 = 2 * JIT_RECORD as u64;
+
+/// Bytes of a function in memory beside its name, about.
+pub(super) const FUNCTION: usize = 64;
 
 /// The code of one process. A missing address causes another read of its files if they have grown.
 #[derive(Debug)]
@@ -34,12 +37,50 @@ pub(super) struct JitCode {
     dump_read: JitDump,
     /// Start to (end, name). A later entry replaces the entries it overlaps, as the new code replaced the old.
     functions: BTreeMap<u64, (u64, Box<str>)>,
+    /// Bytes of all of them in memory.
+    held: usize,
+    /// Whether it has no names, because too many were read.
+    given_up: bool,
+}
+
+/// Takes the names from the process that has most of them, as long as all take more than `most` bytes.
+pub(super) fn bound<'a>(codes: impl Iterator<Item = &'a mut JitCode>, most: usize) {
+    let mut codes: Vec<_> = codes.collect();
+    let mut all: usize = codes.iter().map(|code| code.bytes()).sum();
+    codes.sort_by_key(|code| code.bytes());
+    while all > most
+        && let Some(largest) = codes.pop()
+    {
+        all -= largest.bytes();
+        largest.give_up();
+    }
 }
 
 impl JitCode {
     pub(super) fn new(pid: u32, root: PathBuf) -> JitCode {
         let (dump, functions) = (JitDump::default(), BTreeMap::new());
-        JitCode { pid, root, process: None, map_read: 0, dump: None, dump_looks: 0, dump_read: dump, functions }
+        JitCode {
+            pid,
+            root,
+            process: None,
+            map_read: 0,
+            dump: None,
+            dump_looks: 0,
+            dump_read: dump,
+            functions,
+            held: 0,
+            given_up: false,
+        }
+    }
+
+    /// Memory of what was read, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.held + self.dump_read.bytes()
+    }
+
+    /// Forgets all names, and reads none any more.
+    pub(super) fn give_up(&mut self) {
+        *self = JitCode { given_up: true, ..JitCode::new(self.pid, std::mem::take(&mut self.root)) };
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -47,7 +88,7 @@ impl JitCode {
     }
 
     pub(super) fn name(&mut self, files: &dyn Files, address: u64) -> Option<Symbol> {
-        if self.find(address).is_none() {
+        if self.find(address).is_none() && !self.given_up {
             self.refresh_map(files);
             self.refresh_dump(files);
         }
@@ -73,7 +114,7 @@ impl JitCode {
             |path| files.grown(path, read).filter(|tail| tail.stamp.is_none_or(|stamp| process.may_write(&stamp)));
         let Some(grown) = own(&theirs).or_else(|| own(&ours)) else { return };
         if grown.length < read {
-            (self.map_read, self.functions) = (0, BTreeMap::new());
+            (self.map_read, self.functions, self.held) = (0, BTreeMap::new(), 0);
             return;
         }
         // The runtime may still be writing the last line.
@@ -102,7 +143,7 @@ impl JitCode {
         let length = dump.length();
         let mut read = std::mem::take(&mut self.dump_read);
         while let Some(left) = length.checked_sub(read.position())
-            && self.functions.len() < JIT_FUNCTIONS
+            && !self.is_full()
             && let Some(bytes) = dump.bytes(read.position(), left.min(PIECE))
             && read.read(length, &bytes, &mut |start, size, name| self.add(start, size, name))
         {}
@@ -122,10 +163,17 @@ impl JitCode {
         let Some(end) = start.checked_add(size).filter(|end| *end > start) else { return };
         let below = self.functions.range(..start).next_back().filter(|(_, (end, _))| *end > start).map(|(at, _)| *at);
         let covered: Vec<u64> = below.into_iter().chain(self.functions.range(start..end).map(|(at, _)| *at)).collect();
-        covered.iter().for_each(|at| drop(self.functions.remove(at)));
-        if self.functions.len() < JIT_FUNCTIONS {
-            self.functions.insert(start, (end, cut(name).into()));
+        let removed = covered.iter().filter_map(|at| self.functions.remove(at));
+        self.held -= removed.map(|(_, name)| FUNCTION + name.len()).sum::<usize>();
+        if !self.is_full() {
+            let name: Box<str> = cut(name).into();
+            self.held += FUNCTION + name.len();
+            self.functions.insert(start, (end, name));
         }
+    }
+
+    fn is_full(&self) -> bool {
+        self.functions.len() >= JIT_FUNCTIONS || self.held >= JIT_NAMES
     }
 }
 
@@ -284,6 +332,33 @@ mod tests {
         assert_eq!((map.find(last), map.find(last + 1)), (Some("f"), None));
         map.add(last, 1, "in its place");
         assert_eq!(map.find(last), Some("in its place"));
+    }
+
+    #[test]
+    fn the_names_of_a_process_take_only_so_much_memory() {
+        let mut code = map(&[]);
+        let name = "n".repeat(4096);
+        (0..1 << 16).for_each(|at| code.add(at, 1, &name));
+        assert_eq!(code.functions.len(), JIT_NAMES.div_ceil(FUNCTION + name.len()));
+        let held = code.bytes();
+        assert!((JIT_NAMES..JIT_NAMES + 5000).contains(&held), "{held}");
+        code.add(0, 100, "in place of a hundred");
+        assert!(code.bytes() < held - 99 * name.len() && code.find(99) == Some("in place of a hundred"));
+        code.give_up();
+        assert_eq!((code.bytes(), code.find(99)), (0, None));
+        let file = OneMap::default();
+        file.text.replace("10 8 first\n".into());
+        assert!(code.name(&file, 0x10).is_none(), "it reads none any more");
+    }
+
+    #[test]
+    fn who_has_most_names_loses_them_where_all_are_too_many() {
+        let mut codes: Vec<JitCode> =
+            [10, 500, 20, 400].map(|length| map(&[&format!("10 8 {}", "n".repeat(length))])).into();
+        bound(codes.iter_mut(), 500 + 400 + 10 + 20 + 4 * FUNCTION);
+        assert!(codes.iter().all(|code| code.find(0x10).is_some()));
+        bound(codes.iter_mut(), 400 + 2 * FUNCTION);
+        assert_eq!(codes.iter().map(|code| code.find(0x10).is_some()).collect::<Vec<_>>(), [true, false, true, false]);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //! the machine code in it is passed over. Sizes are checked: the file may be half written or not a jitdump at all.
 
 use super::demangle::cut;
+use super::jit::FUNCTION;
 use crate::abi::Cursor;
-use crate::model::limits::{JIT_FUNCTIONS, JIT_RECORD, READABLE_NAME};
+use crate::model::limits::{JIT_FUNCTIONS, JIT_NAMES, JIT_RECORD, READABLE_NAME};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -34,9 +35,16 @@ pub(super) struct JitDump {
     big: bool,
     /// By their number, for those that move.
     names: FxHashMap<u64, Box<str>>,
+    /// Bytes of all of them in memory.
+    held: usize,
 }
 
 impl JitDump {
+    /// Memory of what was read, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.held
+    }
+
     /// Where to read on.
     pub(super) fn position(&self) -> u64 {
         self.at
@@ -102,8 +110,11 @@ impl JitDump {
                 let (start, size, index) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
                 let name = cut(&String::from_utf8_lossy(cursor.name()));
                 tell(start, size, &name);
-                if self.names.len() < JIT_FUNCTIONS {
-                    self.names.insert(index, name.into());
+                if self.names.len() < JIT_FUNCTIONS && self.held < JIT_NAMES {
+                    let name: Box<str> = name.into();
+                    self.held += FUNCTION + name.len();
+                    let before = self.names.insert(index, name);
+                    self.held -= before.map_or(0, |name| FUNCTION + name.len());
                 }
             }
             CODE_MOVE => {
@@ -233,6 +244,20 @@ mod tests {
             assert!(!dump.read(1 << 40, &bytes, &mut |_, _, _| {}));
             assert_eq!(dump.position(), expected);
         }
+    }
+
+    #[test]
+    fn names_that_are_kept_for_moves_take_only_so_much_memory() {
+        let name = "n".repeat(READABLE_NAME - 1);
+        let (mut dump, mut told) = (JitDump::default(), 0);
+        for begin in (0..1 << 16).step_by(256) {
+            let records: Vec<_> = (begin..begin + 256).map(|nth| load(0x100, nth, &name, b"1234")).collect();
+            let bytes = if begin == 0 { file(&records) } else { records.concat() };
+            dump.read(u64::MAX, &bytes, &mut |_, _, _| told += 1);
+        }
+        assert!(told > 65_000 && (JIT_NAMES..JIT_NAMES + 5000).contains(&dump.bytes()), "{told} {}", dump.bytes());
+        let held = dump.names.values().map(|name| FUNCTION + name.len()).sum::<usize>();
+        assert_eq!(dump.bytes(), held);
     }
 
     #[test]

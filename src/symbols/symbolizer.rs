@@ -2,9 +2,10 @@
 
 use super::elf::Image;
 use super::files::{Files, ModuleSource, Options};
-use super::jit::JitCode;
+use super::jit::{self, JitCode};
 use super::kernel::Kernel;
 use super::known::KnownNames;
+use crate::model::limits::JIT_NAMES_IN_ALL;
 use crate::model::{FileStamp, ModuleId, Note, ObjectFile, Symbol};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -101,11 +102,16 @@ impl Symbolizer {
         match module {
             Module::Image(image) => image.names(address, self.files.as_ref()),
             Module::Jit(map) => {
+                let before = map.bytes();
                 let name = map.name(self.files.as_ref(), address);
+                let has_grown = map.bytes() > before;
                 if name.is_none() {
                     self.nameless_jit.insert((map.pid(), address));
                 } else {
                     self.nameless_jit.remove(&(map.pid(), address));
+                }
+                if has_grown {
+                    self.bound_generated_code();
                 }
                 name.into_iter().collect()
             }
@@ -133,6 +139,15 @@ impl Symbolizer {
         if self.images().map(|image| image.image.bytes()).sum::<usize>() > most {
             self.images().filter(|image| !image.asked.replace(false)).for_each(|image| image.image.release());
         }
+    }
+
+    /// Takes the names of generated code from the process that has most of them, as long as all take too much memory.
+    fn bound_generated_code(&mut self) {
+        let codes = self.modules.values_mut();
+        jit::bound(
+            codes.filter_map(|module| if let Module::Jit(code) = module { Some(code) } else { None }),
+            JIT_NAMES_IN_ALL,
+        );
     }
 
     fn images(&self) -> impl Iterator<Item = &KnownImage> {

@@ -3,6 +3,7 @@
 use crate::abi;
 use crate::abi::perf::MmapRecord;
 use crate::model::Identity;
+use crate::model::limits::{MAPPED_PATH, MAPS_BYTES};
 use std::borrow::Cow;
 
 /// An executable mapping of a process.
@@ -66,6 +67,16 @@ pub fn parse(text: &[u8]) -> impl Iterator<Item = Mapping<'_>> {
     executable.map(|line| Mapping::from_maps(&line))
 }
 
+/// The lines of `/proc/PID/maps` that were read whole, and whether there are more: the path in a line that is cut would
+/// be another file's.
+pub fn whole_lines(text: &[u8]) -> (&[u8], bool) {
+    if (text.len() as u64) < MAPS_BYTES {
+        return (text, false);
+    }
+    let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    (&text[..end], true)
+}
+
 fn memory(path: Cow<'_, str>) -> Memory<'_> {
     if path == "[vdso]" {
         return Memory::Vdso;
@@ -74,14 +85,20 @@ fn memory(path: Cow<'_, str>) -> Memory<'_> {
         return Memory::Anonymous;
     }
     match path.strip_suffix(" (deleted)").map(str::len) {
-        None => Memory::File(path),
-        Some(length) => Memory::File(match path {
-            Cow::Borrowed(path) => Cow::Borrowed(&path[..length]),
-            Cow::Owned(mut path) => {
-                path.truncate(length);
-                Cow::Owned(path)
-            }
-        }),
+        None => Memory::File(cut(path, MAPPED_PATH)),
+        Some(length) => Memory::File(cut(path, length.min(MAPPED_PATH))),
+    }
+}
+
+fn cut(path: Cow<'_, str>, length: usize) -> Cow<'_, str> {
+    let length = path.floor_char_boundary(length);
+    match path {
+        Cow::Borrowed(path) => Cow::Borrowed(&path[..length]),
+        Cow::Owned(mut path) => {
+            path.truncate(length);
+            path.shrink_to_fit();
+            Cow::Owned(path)
+        }
     }
 }
 
@@ -114,6 +131,26 @@ nonsense
         );
         let first = parse(TEXT).next().map(|mapping| mapping.identity);
         assert_eq!(first, Some(Identity { major: 0xfe, minor: 10, inode: 1234 }));
+    }
+
+    #[test]
+    fn a_path_longer_than_any_that_can_be_opened_is_cut() {
+        for (name, length) in [("a".repeat(4095), 4096), ("\\012".repeat(1 << 20), 4096), ("ä".repeat(4096), 4095)] {
+            let line = format!("1000-2000 r-xp 0 08:01 5 /{name} (deleted)");
+            let found: Vec<_> = parse(line.as_bytes()).map(|mapping| mapping.memory).collect();
+            assert!(matches!(&found[..], [Memory::File(path)] if path.len() == length), "{}", name.len());
+        }
+    }
+
+    #[test]
+    fn of_mappings_beyond_the_limit_none_has_a_part_of_its_path() {
+        let line = b"1000-2000 r-xp 00000000 08:01 5 /usr/bin/x\n";
+        let mut text = line.repeat(MAPS_BYTES as usize / line.len() + 1);
+        assert_eq!(whole_lines(line), (&line[..], false));
+        text.truncate(MAPS_BYTES as usize);
+        assert!(!text.ends_with(b"\n"));
+        let (whole, cut) = whole_lines(&text);
+        assert!(cut && whole.ends_with(b"x\n") && text.len() - whole.len() < line.len());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
 use super::open_files::{OpenFiles, OpenModule};
 use super::proc_source::ProcSource;
-use crate::model::limits::{MODULE_FILES, OBJECT_HEADERS, OBJECT_NOTES, USER_FILES};
+use crate::model::limits::{MAPS_BYTES, MODULE_FILES, OBJECT_HEADERS, OBJECT_NOTES, USER_FILES};
 use crate::model::{
     BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile, ObjectParts,
 };
@@ -14,7 +14,7 @@ use crate::unwind::UnwindTables;
 use object::Endianness;
 use object::elf::{ELF_NOTE_GNU, FileHeader32, FileHeader64, NT_GNU_BUILD_ID};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,6 +27,8 @@ pub struct ModuleFile {
     pub file: Option<ObjectFile>,
     /// The root of the process that mapped it, e.g. `/proc/41/root`; it ends with that process.
     pub root: PathBuf,
+    /// The user of that process, of a file.
+    pub user: u32,
 }
 
 impl std::fmt::Debug for ModuleFile {
@@ -61,6 +63,19 @@ impl ModuleFiles {
     }
 }
 
+/// Who maps a module: a process, its root and its user.
+struct Origin {
+    pid: u32,
+    root: PathBuf,
+    user: u32,
+}
+
+impl Origin {
+    fn host(pid: u32) -> Origin {
+        Origin { pid, root: PathBuf::from("/"), user: 0 }
+    }
+}
+
 /// The kernel is always the first module.
 pub const KERNEL: ModuleId = ModuleId(0);
 
@@ -92,6 +107,8 @@ pub struct Modules {
     defined: FxHashMap<u32, usize>,
     others: Option<ModuleId>,
     user_files: usize,
+    /// Processes whose mappings are too many to read.
+    cut_maps: FxHashSet<u32>,
 }
 
 impl Modules {
@@ -109,13 +126,14 @@ impl Modules {
             defined: FxHashMap::default(),
             others: None,
             user_files,
+            cut_maps: FxHashSet::default(),
             shared: Arc::default(),
             codes: Vec::new(),
             files: FxHashMap::default(),
             just_in_time: FxHashMap::default(),
             vdso: None,
         };
-        modules.define(ModuleKind::Kernel, "[kernel]", 0, None, PathBuf::from("/"), out);
+        modules.define(ModuleKind::Kernel, "[kernel]", None, Origin::host(0), out);
         modules
     }
 
@@ -178,7 +196,7 @@ impl Modules {
         }
         let opened = if has_room { proc.open(pid, path, mapping) } else { None };
         let (file, root) = opened.map_or((None, PathBuf::from("/")), |opened| (Some(opened.file), opened.root));
-        let module = self.define(ModuleKind::File, path, pid, file, root, out);
+        let module = self.define(ModuleKind::File, path, file, Origin { pid, root, user: owner }, out);
         if !has_room {
             self.refused.insert((mapping.identity, owner), module);
             return module;
@@ -195,7 +213,7 @@ impl Modules {
         if let Some(module) = self.others {
             return module;
         }
-        let module = self.define(ModuleKind::File, "[other files]", 0, None, PathBuf::from("/"), out);
+        let module = self.define(ModuleKind::File, "[other files]", None, Origin::host(0), out);
         *self.others.insert(module)
     }
 
@@ -237,12 +255,34 @@ impl Modules {
         })
     }
 
+    /// Not all mappings of a process could be read.
+    pub fn maps_were_cut(&mut self, pid: u32) {
+        self.cut_maps.insert(pid);
+    }
+
+    /// A note about mappings that were not read, if there were any.
+    pub fn maps_note(&self) -> Option<Note> {
+        let processes = match self.cut_maps.len() {
+            0 => return None,
+            1 => "1 process".to_string(),
+            count => format!("{count} processes"),
+        };
+        Some(Note {
+            topic: "mappings-unread".to_string(),
+            text: format!(
+                "The mappings of {processes} take more than {} MiB to list: stacks end at code that is listed last.",
+                MAPS_BYTES >> 20
+            ),
+            fix: None,
+        })
+    }
+
     fn vdso(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
         if let Some(module) = self.vdso {
             return module;
         }
         let image = files::own_vdso().map(ObjectFile::new);
-        let module = self.define(ModuleKind::Vdso, "[vdso]", pid, image, PathBuf::from("/"), out);
+        let module = self.define(ModuleKind::Vdso, "[vdso]", image, Origin::host(pid), out);
         self.vdso = Some(module);
         module
     }
@@ -252,7 +292,7 @@ impl Modules {
             return *module;
         }
         let root = PathBuf::from(format!("/proc/{pid}/root"));
-        let module = self.define(ModuleKind::Jit, "[jit]", pid, None, root, out);
+        let module = self.define(ModuleKind::Jit, "[jit]", None, Origin { pid, root, user: 0 }, out);
         self.just_in_time.insert(pid, module);
         module
     }
@@ -261,11 +301,11 @@ impl Modules {
         &mut self,
         kind: ModuleKind,
         path: &str,
-        pid: u32,
         file: Option<ObjectFile>,
-        root: PathBuf,
+        origin: Origin,
         out: &mut EventQueue,
     ) -> ModuleId {
+        let Origin { pid, root, user } = origin;
         let id = ModuleId(self.codes.len() as u32);
         let found = file.as_ref().and_then(build_id);
         // What is no object file has neither names nor unwind sections.
@@ -274,7 +314,7 @@ impl Modules {
         let def = ModuleDef { id, kind, path: path.to_string(), build_id, pid };
         // A file without unwind sections is still a module, but stacks end at its frames.
         self.codes.push(file.as_ref().and_then(|file| UnwindTables::parse(file).ok()).map(Arc::new));
-        self.shared.add(ModuleFile { def: def.clone(), file, root });
+        self.shared.add(ModuleFile { def: def.clone(), file, root, user });
         out.push(Event::Define(Definition::Module(def)));
         id
     }

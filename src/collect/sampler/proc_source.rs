@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The system as seen by the assembly of samples.
 pub trait ProcSource {
-    /// The text of `/proc/PID/maps`; `None` if the process is gone or may not be read.
+    /// The text of `/proc/PID/maps`, up to a limit; `None` if the process is gone or may not be read.
     fn maps(&mut self, pid: u32) -> Option<Vec<u8>>;
     /// The name of a task.
     fn comm(&mut self, pid: u32, tid: u32) -> Option<String>;
@@ -53,7 +53,7 @@ impl LiveProc {
 
 impl ProcSource for LiveProc {
     fn maps(&mut self, pid: u32) -> Option<Vec<u8>> {
-        std::fs::read(self.process(pid).join("maps")).ok()
+        ProcFs::new(&self.root).maps(pid).ok()
     }
 
     fn comm(&mut self, pid: u32, tid: u32) -> Option<String> {

@@ -104,6 +104,7 @@ impl Sampler {
         notes.extend(self.sums.as_ref().and_then(unfollowed));
         notes.extend(self.sampling.note_on_end());
         notes.extend(self.assembler.modules().note());
+        notes.extend(self.assembler.modules().maps_note());
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(self.attached.all(), self.assembler.origins(), &self.events);

@@ -193,8 +193,12 @@ impl Tasks {
 impl Process {
     fn read<W: ProcSource>(&mut self, pid: u32, with: &mut TaskContext<'_, W>) {
         let Some(text) = with.proc.maps(pid) else { return };
+        let (text, is_cut) = maps::whole_lines(&text);
+        if is_cut {
+            with.modules.maps_were_cut(pid);
+        }
         let mut space = AddressMap::default();
-        for mapping in maps::parse(&text) {
+        for mapping in maps::parse(text) {
             let placed = with.modules.place(pid, &mapping, with.proc, with.out);
             space.map(mapping.start, mapping.end, &placed);
         }
@@ -211,6 +215,7 @@ mod tests {
     use super::*;
     use crate::collect::sampler::proc_source::fake::Tables;
     use crate::model::Identity;
+    use crate::model::limits::MAPS_BYTES;
 
     struct Fixture {
         tasks: Tasks,
@@ -280,6 +285,18 @@ mod tests {
         assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some());
         assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
         assert_eq!(fixture.proc.reads, 2);
+    }
+
+    #[test]
+    fn mappings_beyond_the_limit_are_left_out_and_noted() {
+        let line = "1000-2000 r-xp 00000000 08:01 5 /bin/a\n";
+        let mut text = line.repeat(MAPS_BYTES as usize / line.len()) + "5000-6000 r-xp 00000000 08:01 6 /bin/b\n";
+        text.truncate(MAPS_BYTES as usize);
+        let mut fixture = Fixture::new(&[(7, &text), (8, line)]);
+        assert_eq!((fixture.found(8, 0x1000), fixture.modules.maps_note()), (Some(0), None));
+        assert_eq!((fixture.found(7, 0x1000), fixture.found(7, 0x5000)), (Some(0), None));
+        let note = fixture.modules.maps_note().expect("it was cut");
+        assert!(note.text.starts_with("The mappings of 1 process "), "{note:?}");
     }
 
     #[test]

@@ -2,17 +2,13 @@
 //! Leaves out processes that have ended and kernel threads, which can only be profiled system-wide.
 
 use crate::error::Result;
+use crate::model::limits::COMMAND_LINE;
 use crate::model::{Measure, ProcessChoice, Why};
 use crate::sys::confined;
 use crate::sys::procfs::{ProcFs, resident_bytes, task_stat};
 use crate::units::Nanos;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-
-/// Maximum length of a displayed command line.
-const COMMAND_BYTES: u64 = 4096;
 
 /// The processes of the last listing.
 #[derive(Debug)]
@@ -93,12 +89,7 @@ impl Processes {
 
     /// The command line, with arguments separated by spaces; empty if it cannot be read.
     fn command(&self, pid: u32) -> String {
-        let mut bytes = Vec::new();
-        let path = self.proc.root().join(format!("{pid}/cmdline"));
-        let read = File::open(path).and_then(|file| file.take(COMMAND_BYTES).read_to_end(&mut bytes));
-        if read.is_err() {
-            return String::new();
-        }
+        let Ok(bytes) = self.proc.start_of(format!("{pid}/cmdline"), COMMAND_LINE) else { return String::new() };
         let words = bytes.split(|&byte| byte == 0).map(String::from_utf8_lossy);
         words.collect::<Vec<_>>().join(" ").trim_end().to_string()
     }

@@ -71,7 +71,7 @@ impl<'a> Names<'a> {
         }
         let Some(source) = &object.source else { return none() };
         if self.added.insert(module) {
-            self.client.add(module, source.clone());
+            self.client.add(module, source.clone(), 0);
         }
         let addresses = |moved: u64| frames.iter().map(|frame| frame.address.wrapping_add(moved)).collect();
         if !matches!(source, ModuleSource::Kernel) {

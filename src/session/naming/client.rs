@@ -28,7 +28,8 @@ static SEPARATE: AtomicBool = AtomicBool::new(false);
 const LEAST_CPU: Nanos = Nanos(1_000_000_000);
 const PATIENCE: usize = 3;
 
-/// Files held open for a process that is started later: beyond it, the oldest go, which only the running one still has.
+/// Files held open for a process that is started later: beyond it, the oldest go of the user who has most, which only the
+/// running one still has.
 const MOST_HELD: usize = 1024;
 
 /// Between two looks at the CPU time.
@@ -86,8 +87,8 @@ pub(in crate::session) struct NameClient<F> {
     files: F,
     running: Option<Running>,
     sources: FxHashMap<ModuleId, ModuleSource>,
-    /// Those with a file, oldest first.
-    files_held: VecDeque<ModuleId>,
+    /// Those with a file and the users whose processes mapped them, oldest first.
+    files_held: VecDeque<(ModuleId, u32)>,
     /// The labels of the modules that the running process knows.
     sent: FxHashMap<ModuleId, String>,
     /// The modules that have no names for a reason: their path, and why.
@@ -107,17 +108,24 @@ impl<F: FileSource> NameClient<F> {
         NameClient { running: Some(Running::Thread(channel)), ..NameClient::new(files) }
     }
 
-    /// Adds a module.
-    pub(in crate::session) fn add(&mut self, module: ModuleId, source: ModuleSource) {
+    /// Adds a module that a process of this user mapped.
+    pub(in crate::session) fn add(&mut self, module: ModuleId, source: ModuleSource, user: u32) {
         if matches!(source, ModuleSource::File { .. }) {
-            self.files_held.push_back(module);
+            self.files_held.push_back((module, user));
         }
         self.sources.insert(module, source);
         if self.files_held.len() > MOST_HELD
-            && let Some(oldest) = self.files_held.pop_front()
+            && let Some((oldest, _)) = self.oldest_of_most().and_then(|at| self.files_held.remove(at))
         {
             self.sources.remove(&oldest);
         }
+    }
+
+    fn oldest_of_most(&self) -> Option<usize> {
+        let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
+        self.files_held.iter().for_each(|(_, user)| *counts.entry(*user).or_default() += 1);
+        let most = counts.values().copied().max()?;
+        self.files_held.iter().position(|(_, user)| counts.get(user) == Some(&most))
     }
 
     /// The names at addresses of a module, innermost first, and whether those without any may get some later.

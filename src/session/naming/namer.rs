@@ -129,9 +129,9 @@ impl Naming {
         let mut events = Vec::new();
         for (module, frames) in by_module(frames) {
             if self.added.insert(module)
-                && let Some(source) = self.source(module)
+                && let Some((source, user)) = self.source(module)
             {
-                self.client.add(module, source);
+                self.client.add(module, source, user);
             }
             let (names, later) = self.client.names(module, frames.iter().map(|frame| frame.address).collect());
             for (frame, symbols) in frames.into_iter().zip(names) {
@@ -145,13 +145,14 @@ impl Naming {
         events
     }
 
-    fn source(&self, module: ModuleId) -> Option<ModuleSource> {
+    fn source(&self, module: ModuleId) -> Option<(ModuleSource, u32)> {
         let file = self.modules.get(module)?;
-        Some(match file.def.kind {
+        let source = match file.def.kind {
             ModuleKind::Kernel => ModuleSource::Kernel,
             ModuleKind::Jit => ModuleSource::Jit { pid: file.def.pid, root: file.root },
             ModuleKind::Vdso => ModuleSource::Vdso { image: file.file? },
             ModuleKind::File => ModuleSource::File { file: file.file?, path: file.def.path, root: file.root },
-        })
+        };
+        Some((source, file.user))
     }
 }

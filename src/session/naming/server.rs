@@ -3,6 +3,7 @@
 
 use super::wire::{Answer, Call, Reply, Request, Source, decode, encode};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::limits::MAPS_BYTES;
 use crate::model::{BuildId, Bytes, FileStamp, ModuleId, ObjectFile};
 use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
@@ -112,8 +113,8 @@ impl Files for RemoteFiles {
 
     fn text(&self, path: &Path) -> Result<String> {
         let (mut bytes, file) = self.list(path)?;
-        if let Some(mut file) = file {
-            file.read_to_end(&mut bytes)?;
+        if let Some(file) = file {
+            file.take(MAPS_BYTES).read_to_end(&mut bytes)?;
         }
         Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }

@@ -14,7 +14,7 @@ const NOBODY: u32 = 4_194_305;
 
 fn module(id: u32, kind: ModuleKind, file: Option<ObjectFile>, root: &Path) -> ModuleFile {
     let def = ModuleDef { id: ModuleId(id), kind, path: "[it]".to_string(), build_id: None, pid: NOBODY };
-    ModuleFile { def, file, root: root.to_path_buf() }
+    ModuleFile { def, file, root: root.to_path_buf(), user: 0 }
 }
 
 /// The kernel, and one more module.
@@ -146,7 +146,7 @@ fn a_module_whose_file_was_let_go_is_noted_once_who_had_read_it_has_ended() {
     let mut client = NameClient::new(HostFiles::default());
     let mut named = |id: u32, file: Option<ObjectFile>| {
         if let Some(file) = file {
-            client.add(ModuleId(id), source(format!("/lib/{id}"), file));
+            client.add(ModuleId(id), source(format!("/lib/{id}"), file), 7);
         }
         !client.names(ModuleId(id), vec![address]).0[0].is_empty()
     };
@@ -158,4 +158,22 @@ fn a_module_whose_file_was_let_go_is_noted_once_who_had_read_it_has_ended() {
     assert_eq!((named(1, None), named(COUNT, None)), (false, true));
     let text = client.finish().into_iter().find(|note| note.topic == "names-lost").unwrap().text;
     assert!(text.contains("/lib/0 (") && text.contains("/lib/1 (its file is closed"), "{text}");
+}
+
+/// Its own names are those that a user loses who has more files than fit, though others' were read before.
+#[test]
+fn who_maps_files_without_end_takes_no_names_of_others() {
+    const COUNT: u32 = 1040;
+    let Some((image, address, _)) = vdso_function() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("object");
+    std::fs::write(&path, image.bytes(0, image.length()).unwrap()).unwrap();
+    let mut client = NameClient::new(HostFiles::default());
+    for id in 0..COUNT {
+        let file = object(std::fs::File::open(&path).unwrap()).unwrap();
+        let source = ModuleSource::File { file, path: format!("/lib/{id}"), root: PathBuf::from("/") };
+        client.add(ModuleId(id), source, if id % 100 == 1 { 8 } else { 7 });
+    }
+    let mut named = |id| !client.names(ModuleId(id), vec![address]).0[0].is_empty();
+    assert_eq!([0, 1, 2, 16, 17, 101, COUNT - 1].map(&mut named), [false, true, false, false, true, true, true]);
 }

@@ -2,6 +2,7 @@
 
 use super::{KernelSymbols, Status, children, clock_tick, fields, kernel_symbols, parse, status};
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::{MAPS_BYTES, PROC_BYTES};
 use crate::units::Nanos;
 use std::fs;
 use std::io::Read;
@@ -25,10 +26,20 @@ impl ProcFs {
         &self.root
     }
 
-    /// Reads a file's bytes; `NotFound` for a file of an ended process.
+    /// Reads a file's bytes, up to a limit; `NotFound` for a file of an ended process.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
+        self.start_of(path, PROC_BYTES)
+    }
+
+    /// Reads the first bytes of a file: a process decides how long some of its files are.
+    pub fn start_of(&self, path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>> {
         let path = self.root.join(path);
-        fs::read(&path).map_err(gone).context(|| format!("cannot read {}", path.display()))
+        let mut bytes = Vec::new();
+        fs::File::open(&path)
+            .and_then(|file| file.take(most).read_to_end(&mut bytes))
+            .map_err(gone)
+            .context(|| format!("cannot read {}", path.display()))?;
+        Ok(bytes)
     }
 
     /// Reads a file's text; invalid UTF-8 is replaced.
@@ -98,9 +109,9 @@ impl ProcFs {
         self.read(format!("{tid}/status")).map(|bytes| status(&bytes))
     }
 
-    /// The text of a process's mappings.
+    /// The text of a process's mappings, up to a limit.
     pub fn maps(&self, pid: u32) -> Result<Vec<u8>> {
-        self.read(format!("{pid}/maps"))
+        self.start_of(format!("{pid}/maps"), MAPS_BYTES)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::model::limits::{MAPS_BYTES, PROC_BYTES};
 use std::fs;
 use std::path::PathBuf;
 
@@ -188,6 +189,11 @@ fn text_that_is_not_unicode_is_read_and_a_folder_is_not_a_file() {
     assert_eq!((proc.status(7).unwrap().tgid, proc.status(8).unwrap_err().kind()), (Some(7), ErrorKind::NotFound));
     assert!(proc.read("7").unwrap_err().to_string().starts_with("cannot read "), "a folder");
     assert_eq!(proc.maps(7).unwrap_err().kind(), ErrorKind::NotFound);
+    for (file, most) in [("7/cmdline", PROC_BYTES), ("7/maps", MAPS_BYTES)] {
+        fs::File::create(root.path().join(file)).unwrap().set_len(1 << 40).unwrap();
+        let read = if file == "7/maps" { proc.maps(7) } else { proc.read(file) };
+        assert_eq!(read.unwrap().len() as u64, most, "{file}");
+    }
     assert_eq!(ProcFs::new("/nowhere").processes().unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(ProcFs::new("/nowhere").root(), PathBuf::from("/nowhere"));
     assert_eq!(ProcFs::new("/nowhere").kernel_symbols(), KernelSymbols::Absent);
