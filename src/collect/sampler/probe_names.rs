@@ -1,7 +1,9 @@
 //! Decides whether a linker name is the function a user wrote, and finds similar names.
 
 use crate::model::ShortText;
+use crate::model::limits::PROBE_NAMES;
 use cpp_demangle::{DemangleOptions, Symbol};
+use std::cell::Cell;
 use std::fmt::Write;
 
 /// Longer names are not compared letter by letter.
@@ -15,16 +17,24 @@ pub struct Names<'a> {
     written: &'a str,
     /// Contained in every linker name that may match; only those are demangled.
     part: &'a str,
+    /// Bytes of names that may still be written: a short linker name can stand for a long one.
+    left: Cell<usize>,
 }
 
 impl<'a> Names<'a> {
     pub fn new(written: &'a str) -> Names<'a> {
-        Names { written, part: last_word(written) }
+        Names { written, part: last_word(written), left: Cell::new(PROBE_NAMES) }
     }
 
     /// Whether the linker name is this function's, with or without its parameters.
     pub fn fit(&self, linker: &str) -> bool {
-        linker.contains(self.part) && readable(linker).iter().any(|name| name == self.written)
+        if self.left.get() == 0 || !linker.contains(self.part) {
+            return false;
+        }
+        let names = readable(linker);
+        let bytes = linker.len() + names.iter().map(String::len).sum::<usize>();
+        self.left.set(self.left.get().saturating_sub(bytes));
+        names.iter().any(|name| name == self.written)
     }
 }
 
@@ -59,14 +69,23 @@ pub fn near<'a>(names: impl Iterator<Item = &'a str>, wanted: &str, most: usize)
     if needle.is_empty() {
         return Vec::new();
     }
-    let mut found: Vec<(usize, &str)> = names.filter_map(|name| Some((distance(name, &needle)?, name))).collect();
+    let mut left = PROBE_NAMES;
+    let compared = names.take_while(|name| {
+        left = left.saturating_sub(name.len());
+        left > 0
+    });
+    let mut found: Vec<(usize, &str)> = compared.filter_map(|name| Some((distance(name, &needle)?, name))).collect();
     found.sort_unstable();
     found.dedup();
     let mut names: Vec<String> = Vec::new();
-    for (_, linker) in found {
+    // Many linker names may be the same as written.
+    for (_, linker) in found.into_iter().take(1000) {
         let name = readable(linker).into_iter().next().unwrap_or_else(|| linker.to_string());
-        if names.len() < most && !names.contains(&name) {
+        if !names.contains(&name) {
             names.push(name);
+        }
+        if names.len() >= most {
+            break;
         }
     }
     names
@@ -107,6 +126,21 @@ mod tests {
         ] {
             assert_eq!(Names::new(written).fit(linker), fits, "{linker} {written}");
         }
+    }
+
+    #[test]
+    fn names_are_compared_until_they_take_too_long() {
+        // `f(A<int, int>, A<A<int, int>, ...`, ten times as long with every level.
+        let levels = |count: u32| (1..=count).map(|level| format!("S_I{}E", format!("S{}_", level - 1).repeat(10)));
+        let bomb = format!("_Z1f1AIiiE{}", levels(8).collect::<String>());
+        assert!(Names::new("f").fit(&bomb), "it is a function");
+        let names = Names::new("f(A)");
+        let written = (0..1_000_000).take_while(|_| !names.fit(&bomb) && names.left.get() > 0).count();
+        assert!((PROBE_NAMES / 20_000..PROBE_NAMES / 4096).contains(&written), "{written}");
+        let long = "x".repeat(4000) + "some";
+        let mut compared = 0;
+        assert_eq!(near(std::iter::repeat_n(&*long, 1_000_000).inspect(|_| compared += 1), "some", 3).len(), 1);
+        assert_eq!(compared, PROBE_NAMES.div_ceil(long.len()));
     }
 
     #[test]
