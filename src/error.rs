@@ -109,6 +109,11 @@ impl std::error::Error for Error {}
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind as Io;
+        // ENFILE and EMFILE have no kind of their own.
+        if matches!(error.raw_os_error(), Some(23 | 24)) {
+            return Error::new(ErrorKind::Exhausted, "the limit of open files is reached (RLIMIT_NOFILE)")
+                .hint("Raise the hard limit (ulimit -Hn), or profile fewer threads or CPUs.");
+        }
         let kind = match error.kind() {
             Io::NotFound => ErrorKind::NotFound,
             Io::PermissionDenied => ErrorKind::NotPermitted,
@@ -178,6 +183,18 @@ mod tests {
         assert_eq!((error.kind(), error.kind().exit_code()), (ErrorKind::Exhausted, 1));
         assert_eq!(ErrorKind::Usage.exit_code(), 2);
         assert_eq!(ErrorKind::Breach.exit_code(), 3);
+    }
+
+    #[test]
+    fn a_lack_of_descriptors_names_the_limit_and_the_remedies() {
+        for number in [23, 24] {
+            let error: Error = Err::<(), _>(std::io::Error::from_raw_os_error(number))
+                .context(|| "cannot wait for events")
+                .expect_err("it is one");
+            assert_eq!(error.kind(), ErrorKind::Exhausted);
+            assert!(error.to_string().starts_with("cannot wait for events: the limit of open files"), "{error}");
+            assert!(error.remedy().is_some_and(|remedy| remedy.contains("ulimit -Hn")), "{:?}", error.remedy());
+        }
     }
 
     #[test]

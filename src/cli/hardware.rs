@@ -2,10 +2,13 @@
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::HardwarePlan;
+use crate::model::limits::PMU_TABLE_BYTES;
 use crate::pmu::{self, CoreType, Machine, Table, Wanted, planner};
 use crate::sys::event_sources::EventSourceFiles;
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The built-in table, overlaid with a user's own.
@@ -15,7 +18,17 @@ use std::path::Path;
 pub(super) fn table(own: Option<&Path>) -> Result<Table> {
     let table = Table::built_in()?;
     let Some(path) = own else { return Ok(table) };
-    let text = std::fs::read_to_string(path).context(|| format!("cannot read {}", path.display()))?;
+    let place = || format!("cannot read {}", path.display());
+    // A pipe may never end, or never begin.
+    if !std::fs::metadata(path).context(place)?.is_file() {
+        return Err(Error::new(ErrorKind::Usage, "it is not a regular file").context(place()));
+    }
+    let mut text = String::new();
+    File::open(path).and_then(|file| file.take(PMU_TABLE_BYTES + 1).read_to_string(&mut text)).context(place)?;
+    if text.len() as u64 > PMU_TABLE_BYTES {
+        let text = format!("it has more than {PMU_TABLE_BYTES} bytes");
+        return Err(Error::new(ErrorKind::Exhausted, text).context(place()));
+    }
     table.with(&text, &path.display().to_string())
 }
 

@@ -4,7 +4,7 @@
 
 use super::demangle::cut;
 use super::files::Files;
-use super::jitdump::{self, JitDump};
+use super::jitdump::{self, FUNCTION, JitDump};
 use crate::abi::mappings;
 use crate::model::limits::{JIT_FUNCTIONS, JIT_LINE, JIT_MAP_BYTES, JIT_NAMES, JIT_RECORD};
 use crate::model::{FileStamp, Symbol};
@@ -16,9 +16,6 @@ const MOST_LOOKS: u32 = 64;
 
 /// Bytes of a jitdump in memory: more than of a record that is given up.
 const PIECE: u64 = 2 * JIT_RECORD as u64;
-
-/// Bytes of a function in memory beside its name, about.
-pub(super) const FUNCTION: usize = 64;
 
 /// The code of one process. A missing address causes another read of its files if they have grown.
 #[derive(Debug)]

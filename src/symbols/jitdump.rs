@@ -2,7 +2,6 @@
 //! the machine code in it is passed over. Sizes are checked: the file may be half written or not a jitdump at all.
 
 use super::demangle::cut;
-use super::jit::FUNCTION;
 use crate::abi::Cursor;
 use crate::model::limits::{JIT_FUNCTIONS, JIT_NAMES, JIT_RECORD, READABLE_NAME};
 use rustc_hash::FxHashMap;
@@ -16,6 +15,9 @@ const HEADER: usize = 16;
 
 /// Bytes of a record that are read: its header, its numbers and a name.
 const READ: usize = HEADER + 40 + READABLE_NAME;
+
+/// Bytes of a function in memory beside its name, about.
+pub(super) const FUNCTION: usize = 64;
 
 const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;

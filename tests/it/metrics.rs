@@ -130,6 +130,8 @@ fn a_users_table_is_read_and_its_slips_are_told() {
     let bad = machine.metrics(&["--pmu-table", "bad.toml"]);
     assert_eq!(bad.code, Some(2));
     assert!(bad.err.contains("bad.toml") && bad.err.contains("famly"), "{}", bad.err);
+    let endless = machine.metrics(&["--pmu-table", "/dev/zero"]);
+    assert!(endless.code == Some(2) && endless.err.contains("not a regular file"), "{}", endless.err);
     let unknown = machine.metrics(&["--uarch", "intel-386"]);
     assert!(unknown.code == Some(2) && unknown.err.contains("amd-zen5"), "{}", unknown.err);
 }

@@ -3,8 +3,10 @@
 
 use super::Options;
 use super::files::LocalFiles;
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
+use crate::model::limits::KALLSYMS_BYTES;
 use crate::model::{BuildId, Note};
+use crate::sys::files;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,7 +32,14 @@ impl KernelNames {
         root: &Path,
     ) -> Result<KernelNames> {
         if let Some(path) = &options.kallsyms {
-            let bytes = std::fs::read(path).context(|| format!("cannot read {}", path.display()))?;
+            let place = || format!("cannot read {}", path.display());
+            let bytes = files::open_regular(path)
+                .and_then(|(file, _)| files::read_from(&file, 0, KALLSYMS_BYTES + 1))
+                .context(place)?;
+            if bytes.len() as u64 > KALLSYMS_BYTES {
+                let text = format!("it has more than {KALLSYMS_BYTES} bytes");
+                return Err(Error::new(ErrorKind::Exhausted, text).context(place()));
+            }
             return Ok(KernelNames { text: Some(String::from_utf8_lossy(&bytes).into()), why_not: None });
         }
         let running = std::fs::read(root.join("sys/kernel/notes")).ok().and_then(|notes| note_build_id(&notes));
@@ -108,6 +117,19 @@ mod tests {
         assert_eq!(note_build_id(&notes(&[7; 20])), Some(BuildId(vec![7; 20])));
         assert_eq!(note_build_id(&notes(&[7; 20])[..30]), None);
         assert_eq!(note_build_id(&[0xff; 64]), None);
+    }
+
+    #[test]
+    fn a_list_that_is_no_file_or_has_no_end_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (huge, host) = (folder.path().join("huge"), HostFacts::default());
+        std::fs::File::create(&huge).unwrap().set_len(1 << 40).unwrap();
+        for (path, said) in [(Path::new("/dev/zero"), "not a regular file"), (&huge, "it has more than ")] {
+            let options = Options { kallsyms: Some(path.to_path_buf()), ..Options::default() };
+            let local = LocalFiles::new(None, &host, &host);
+            let error = KernelNames::choose(&options, &local, None, "6.1", Path::new("/")).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use super::listening::Listening;
 use super::outlet::{CountOnceMore, LastCount, Outlet, gap};
-use super::polling::Polling;
+use super::polling::{Polling, SoFar};
 use crate::collect::sampler::Ended;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Event, Note, OpsSpec, Plan, Target};
 use crate::sys::clock::Clock;
 use crate::sys::tee::CommandOutput;
 use crate::units::Nanos;
+use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ pub(in crate::session) struct CountedOperations {
     /// Whether the thread may be abandoned at the end.
     leave: bool,
     clock: Clock,
+    so_far: SoFar,
 }
 
 /// Requests the last count from the thread.
@@ -76,9 +78,9 @@ impl Operations {
     pub(in crate::session) fn start(self, interval: Nanos, out: SyncSender<Vec<Event>>) -> Result<CountedOperations> {
         let (orders, mailbox) = channel();
         let (tell, done) = sync_channel(1);
-        let (leave, clock) = match &self {
-            Operations::Polled(polling) => (true, polling.clock()),
-            Operations::CommandOutput(listening) => (false, listening.clock()),
+        let (leave, clock, so_far) = match &self {
+            Operations::Polled(polling) => (true, polling.clock(), polling.so_far()),
+            Operations::CommandOutput(listening) => (false, listening.clock(), SoFar::default()),
         };
         let run = move || {
             let outlet = Outlet { out, sent: None };
@@ -90,7 +92,7 @@ impl Operations {
             let _ = tell.send(last);
         };
         std::thread::Builder::new().name("operations".into()).spawn(run).context(|| "cannot start a thread")?;
-        Ok(CountedOperations { orders, done, leave, clock })
+        Ok(CountedOperations { orders, done, leave, clock, so_far })
     }
 }
 
@@ -107,8 +109,10 @@ impl CountedOperations {
         let mut last = match self.done.recv_timeout(patience) {
             Ok(last) => last,
             Err(RecvTimeoutError::Timeout) => {
-                let notes = vec![gap("the source did not answer at the session's end".to_string())];
-                LastCount { notes, ..LastCount::default() }
+                // Why it gave nothing before, e.g. that it has no such metric, says more than that it is slow.
+                let known = self.so_far.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let silent = || gap("the source did not answer at the session's end".to_string());
+                LastCount { notes: vec![known.unwrap_or_else(silent)], ..LastCount::default() }
             }
             Err(RecvTimeoutError::Disconnected) => LastCount::default(),
         };
@@ -127,6 +131,7 @@ impl LastOrder {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::collect::sampler::EndReason;
@@ -151,6 +156,18 @@ mod tests {
         let mut last = LastCount { points, holds_to_end, notes: vec![] };
         last.reach_end(&ended(reason), Nanos(1010));
         assert_eq!(last.points.iter().map(|(at, _)| at.0).collect::<Vec<_>>(), expected, "{reason:?} {holds_to_end}");
+    }
+
+    #[test]
+    fn why_a_slow_source_gave_nothing_before_is_noted_rather_than_that_it_is_slow() {
+        for (known, said) in [(Some("unknown metric 'x'"), "unknown metric 'x'"), (None, "did not answer")] {
+            let ((orders, _kept), (_silent, done)) = (channel(), sync_channel(1));
+            let so_far = SoFar::default();
+            *so_far.lock().unwrap() = known.map(|text| gap(text.to_string()));
+            let counted = CountedOperations { orders, done, leave: true, clock: Clock::start(), so_far };
+            let (_, notes) = counted.finish(&ended(EndReason::TargetGone));
+            assert!(notes.len() == 1 && notes[0].text.contains(said), "{notes:?}");
+        }
     }
 
     #[test]

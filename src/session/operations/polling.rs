@@ -7,6 +7,7 @@ use crate::ops::Meter;
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Timeout for the first answer. The server's own timeout is shorter, but name resolution may take longer than that.
@@ -20,7 +21,11 @@ pub(in crate::session) struct Polling {
     meter: Meter,
     first: Result<Point>,
     clock: Clock,
+    so_far: SoFar,
 }
+
+/// What is to be noted of the readings so far, for whoever stops waiting for an answer.
+pub(super) type SoFar = Arc<Mutex<Option<Note>>>;
 
 impl Polling {
     /// Takes the first reading, because earlier operations do not belong to the session. A source that a command
@@ -40,7 +45,7 @@ impl Polling {
         })?;
         match first {
             Err(error) if !starts => Err(error),
-            first => Ok(Some(Polling { meter, first, clock })),
+            first => Ok(Some(Polling { meter, first, clock, so_far: SoFar::default() })),
         }
     }
 
@@ -48,14 +53,19 @@ impl Polling {
         self.clock
     }
 
+    pub(super) fn so_far(&self) -> SoFar {
+        Arc::clone(&self.so_far)
+    }
+
     /// Polls until told to end.
     pub(super) fn run(self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<CountOnceMore>) -> LastCount {
-        let Polling { mut meter, first, clock } = self;
+        let Polling { mut meter, first, clock, so_far } = self;
         let mut record = Record::default();
         if let Some(point) = record.note(meter.has_begun(), first) {
             outlet.send(point);
         }
         loop {
+            *so_far.lock().unwrap_or_else(PoisonError::into_inner) = record.gap();
             let pause = if meter.has_begun() { interval } else { interval.min(LOOK) };
             let told = match mailbox.recv_timeout(Duration::from_nanos(pause.0)) {
                 Ok(CountOnceMore) => true,
@@ -104,16 +114,19 @@ impl Record {
     }
 
     fn end(self, point: Option<Point>) -> LastCount {
-        let fix = self.reason.as_ref().and_then(|error| error.remedy().map(ToString::to_string));
-        let text = self.reason.map(|error| {
-            if self.begun {
-                format!("{} of {} readings failed, the first because: {error}", self.failed, self.asked)
-            } else {
-                format!("the source never answered: {error}")
-            }
-        });
-        let notes = text.map(|text| Note { fix, ..gap(text) }).into_iter().collect();
+        let notes = self.gap().into_iter().collect();
         LastCount { points: point.into_iter().collect(), holds_to_end: true, notes }
+    }
+
+    /// A note about readings that failed, if some did.
+    fn gap(&self) -> Option<Note> {
+        let error = self.reason.as_ref()?;
+        let text = if self.begun {
+            format!("{} of {} readings failed, the first because: {error}", self.failed, self.asked)
+        } else {
+            format!("the source never gave a total: {error}")
+        };
+        Some(Note { fix: error.remedy().map(ToString::to_string), ..gap(text) })
     }
 }
 
@@ -185,8 +198,10 @@ mod tests {
         let error = || Err(Error::new(ErrorKind::Io, "no luck").hint("Try harder."));
         assert_eq!(record.note(false, error()), None);
         let never = std::mem::take(&mut record).end(None).notes;
-        assert!(never[0].text.contains("never answered: no luck") && never[0].fix.is_some(), "{never:?}");
+        assert!(never[0].text.contains("never gave a total: no luck") && never[0].fix.is_some(), "{never:?}");
+        assert!(record.gap().is_none());
         record.note(false, error());
+        assert!(record.gap().is_some_and(|note| note.text.contains("no luck")));
         for read in [Ok((Nanos(1), Ops(0))), error(), Ok((Nanos(2), Ops(5))), error()] {
             record.note(true, read);
         }
