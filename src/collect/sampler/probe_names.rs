@@ -26,14 +26,19 @@ impl<'a> Names<'a> {
         Names { written, part: last_word(written), left: Cell::new(PROBE_NAMES) }
     }
 
+    fn spend(&self, bytes: usize) {
+        self.left.set(self.left.get().saturating_sub(bytes));
+    }
+
     /// Whether the linker name is this function's, with or without its parameters.
     pub fn fit(&self, linker: &str) -> bool {
+        // To search a name takes less time than to write it.
+        self.spend(linker.len() / 8);
         if self.left.get() == 0 || !linker.contains(self.part) {
             return false;
         }
         let names = readable(linker);
-        let bytes = linker.len() + names.iter().map(String::len).sum::<usize>();
-        self.left.set(self.left.get().saturating_sub(bytes));
+        self.spend(linker.len() + names.iter().map(String::len).sum::<usize>());
         names.iter().any(|name| name == self.written)
     }
 }
@@ -138,6 +143,11 @@ mod tests {
         let written = (0..1_000_000).take_while(|_| !names.fit(&bomb) && names.left.get() > 0).count();
         assert!((PROBE_NAMES / 20_000..PROBE_NAMES / 4096).contains(&written), "{written}");
         let long = "x".repeat(4000) + "some";
+        let (names, mut searched) = (Names::new("other"), 0);
+        assert!(
+            (0..1_000_000).take_while(|_| names.left.get() > 0).inspect(|_| searched += 1).all(|_| !names.fit(&long))
+        );
+        assert_eq!(searched, PROBE_NAMES.div_ceil(long.len() / 8));
         let mut compared = 0;
         assert_eq!(near(std::iter::repeat_n(&*long, 1_000_000).inspect(|_| compared += 1), "some", 3).len(), 1);
         assert_eq!(compared, PROBE_NAMES.div_ceil(long.len()));

@@ -108,7 +108,10 @@ impl Record {
         self.asked += 1;
         read.map_err(|error| {
             self.failed += 1;
-            self.reason.get_or_insert(error);
+            // Before the first answer, the last reason says most: the server runs by then, and the page may lack the metric.
+            if !begun || self.reason.is_none() {
+                self.reason = Some(error);
+            }
         })
         .ok()
     }
@@ -202,6 +205,8 @@ mod tests {
         assert!(record.gap().is_none());
         record.note(false, error());
         assert!(record.gap().is_some_and(|note| note.text.contains("no luck")));
+        record.note(false, Err(Error::new(ErrorKind::NotFound, "unknown metric 'x'")));
+        assert!(record.gap().is_some_and(|note| note.text.contains("never gave a total: unknown metric")));
         for read in [Ok((Nanos(1), Ops(0))), error(), Ok((Nanos(2), Ops(5))), error()] {
             record.note(true, read);
         }
