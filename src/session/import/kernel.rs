@@ -7,6 +7,9 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::limits::KALLSYMS_BYTES;
 use crate::model::{BuildId, Note};
 use crate::sys::files;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,9 +36,11 @@ impl KernelNames {
     ) -> Result<KernelNames> {
         if let Some(path) = &options.kallsyms {
             let place = || format!("cannot read {}", path.display());
-            let bytes = files::open_regular(path)
-                .and_then(|(file, _)| files::read_from(&file, 0, KALLSYMS_BYTES + 1))
-                .context(place)?;
+            // `/dev/null` is a list without symbols. A pipe may never begin.
+            let is_device = std::fs::metadata(path).context(place)?.file_type().is_char_device();
+            let file = if is_device { File::open(path) } else { files::open_regular(path).map(|(file, _)| file) };
+            let mut bytes = Vec::new();
+            file.and_then(|file| file.take(KALLSYMS_BYTES + 1).read_to_end(&mut bytes)).context(place)?;
             if bytes.len() as u64 > KALLSYMS_BYTES {
                 let text = format!("it has more than {KALLSYMS_BYTES} bytes");
                 return Err(Error::new(ErrorKind::Exhausted, text).context(place()));
@@ -124,12 +129,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (huge, host) = (folder.path().join("huge"), HostFacts::default());
         std::fs::File::create(&huge).unwrap().set_len(1 << 40).unwrap();
-        for (path, said) in [(Path::new("/dev/zero"), "not a regular file"), (&huge, "it has more than ")] {
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let chosen = |path: &Path| {
             let options = Options { kallsyms: Some(path.to_path_buf()), ..Options::default() };
             let local = LocalFiles::new(None, &host, &host);
-            let error = KernelNames::choose(&options, &local, None, "6.1", Path::new("/")).unwrap_err();
+            KernelNames::choose(&options, &local, None, "6.1", Path::new("/"))
+        };
+        let endless = Path::new("/dev/zero");
+        for (path, said) in
+            [(endless, "it has more than "), (&huge, "it has more than "), (&pipe, "not a regular file")]
+        {
+            let error = chosen(path).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");
         }
+        assert_eq!(chosen(Path::new("/dev/null")).unwrap().text.as_deref(), Some(""));
     }
 
     #[test]
