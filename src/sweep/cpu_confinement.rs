@@ -349,8 +349,13 @@ mod tests {
     #[test]
     fn threads_that_were_born_after_the_journal_get_the_affinity_of_their_process() {
         let (proc, own) = (ProcFs::new("/proc"), std::process::id());
-        let born = std::thread::spawn(std::thread::park);
-        let tid = proc.threads(own).unwrap().into_iter().max().unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let born = std::thread::spawn(move || {
+            tell.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+            std::thread::park();
+        });
+        // Others are born beside it.
+        let tid = told.recv().unwrap().file_name().unwrap().to_str().unwrap().parse().unwrap();
         let known = ThreadAffinity { pid: own, tid: own, started: started(&proc, own).unwrap(), cpus: vec![0, 7] };
         let found = |sweeper_started, known: &ThreadAffinity| {
             let entries = JournalEntries { sweeper: u32::MAX, sweeper_started, threads: vec![known.clone()] };
