@@ -80,7 +80,7 @@ impl UnwindTables {
         static IMAGES: AtomicU64 = AtomicU64::new(0);
         let eh_frame_hdr = section(".eh_frame_hdr");
         // Without a sorted table, the whole section has to be searched for functions once.
-        let small = |(range, _): &Section| range.end - range.start <= UNSORTED_UNWIND_TABLE;
+        let small = |(_, bytes): &Section| bytes.length() <= UNSORTED_UNWIND_TABLE;
         let eh_frame = section(".eh_frame").filter(|section| eh_frame_hdr.is_some() || small(section));
         // Framehop would search it for nothing where there is a better one.
         let debug_frame = if eh_frame.is_some() { None } else { section(".debug_frame").filter(small) };

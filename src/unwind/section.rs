@@ -26,6 +26,13 @@ impl SectionBytes {
     }
 }
 
+impl SectionBytes {
+    /// Number of bytes in the file. They are not read.
+    pub(super) fn length(&self) -> u64 {
+        self.0.length
+    }
+}
+
 impl Lazy {
     fn read(&self) -> Box<[u8]> {
         if self.length > UNWIND_TABLE || HELD.load(Ordering::Relaxed) > UNWIND_TABLES {

@@ -113,11 +113,14 @@ impl Walk<'_> {
         } else {
             FrameAddress::from_return_address(at.wrapping_add(1))
         };
+        let mut evaluated = 0;
         let cost = mapping.map_or(Some(0), |mapping| {
-            let (image, cost) = (mapping.code.number(), || mapping.code.cost(at));
+            let image = mapping.code.number();
             let known = &mut self.cache.costs[(at ^ image) as usize % KNOWN];
             if (known.0, known.1) != (image, at) {
-                *known = (image, at, cost());
+                // To tell what they cost, they are read once as well.
+                evaluated += 1;
+                *known = (image, at, mapping.code.cost(at));
             }
             known.2
         });
@@ -126,10 +129,11 @@ impl Walk<'_> {
         let Cache { rules, nowhere, .. } = &mut *self.cache;
         let unwinder = mapping.map_or(&*nowhere, |mapping| mapping.code.unwinder());
         let caller = unwinder.unwind_frame(address, &mut self.regs, rules, read);
-        if self.cache.made() > made {
-            let Some(left) = self.left.checked_sub(cost as usize) else { return Step::End(StackEnd::Truncated) };
-            self.left = left;
-        }
+        evaluated += usize::from(self.cache.made() > made);
+        let Some(left) = self.left.checked_sub(evaluated * cost as usize) else {
+            return Step::End(StackEnd::Truncated);
+        };
+        self.left = left;
         match caller {
             Ok(Some(address)) if address > 0 => Step::Caller(address - 1),
             Ok(_) | Err(Error::ReturnAddressIsNull) => Step::End(StackEnd::Whole),
