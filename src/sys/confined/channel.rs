@@ -62,7 +62,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Ends one direction: the other side reads what was sent, and then that there is no more.
+    /// Ends one direction: after what was sent, the other side finds the end.
     ///
     /// # Errors
     /// As `shutdown(2)`.
