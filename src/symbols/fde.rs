@@ -22,6 +22,10 @@ pub fn enclosing(hdr: Section<'_>, frames: Section<'_>, address: u64) -> Option<
     let eh_frame = EhFrame::new(frames.bytes, LittleEndian);
     let header: ParsedEhFrameHdr<_> = EhFrameHdr::new(hdr.bytes, LittleEndian).parse(&bases, 8).ok()?;
     let table = header.table()?;
+    // More rows than bytes: the search would multiply beyond all numbers.
+    if table.iter(&bases).size_hint().0 > hdr.bytes.len() {
+        return None;
+    }
     // The table returns the last function that starts at or below the address. That function may end before it.
     let Pointer::Direct(entry) = table.lookup(address, &bases).ok()? else { return None };
     let Pointer::Direct(first) = header.eh_frame_ptr() else { return None };
@@ -77,7 +81,11 @@ mod tests {
         let empty = Section { address: 0, bytes: &[] };
         let noise =
             Section { address: 4096, bytes: &[1, 0x1b, 3, 0x3b, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0] };
+        // A count of eight bytes.
+        let endless =
+            Section { address: 4096, bytes: &[1, 0x1b, 4, 0x3b, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255] };
         assert_eq!(enclosing(empty, empty, 7), None);
+        assert_eq!(enclosing(endless, endless, 4096), None);
         assert_eq!(enclosing(noise, noise, 4096), None);
     }
 }

@@ -211,6 +211,20 @@ mod tests {
         assert!(code.sections(0).eh_frame.is_some_and(|bytes| !bytes.is_empty()));
     }
 
+    /// Its addresses would say that it is small: the last of them is that of the address space.
+    #[test]
+    fn a_large_table_without_order_is_left_wherever_it_says_to_lie() {
+        let (fits, large) = ([0; 1000].as_slice(), vec![0; UNSORTED_UNWIND_TABLE as usize]);
+        for (instructions, taken) in [(fits, true), (&large, false)] {
+            let mut image = crate::unwind::tests::image(instructions, false);
+            let headers = u64::from_le_bytes(image[40..48].try_into().unwrap()) as usize;
+            // Of the second section, behind its name, kind and flags.
+            image[headers + 64 + 16..][..8].copy_from_slice(&(u64::MAX - 4).to_le_bytes());
+            let code = UnwindTables::parse(&ObjectFile::new(image)).unwrap();
+            assert_eq!(code.eh_frame.is_some(), taken, "{} bytes", instructions.len());
+        }
+    }
+
     #[test]
     fn what_is_no_elf_file_is_refused() {
         for bytes in [vec![], b"#!/bin/sh\n".to_vec(), b"\x7fELF\x02\x01\x01".to_vec()] {

@@ -94,13 +94,13 @@ fn an_image_cut_anywhere_is_refused_or_has_fewer_tables() {
 }
 
 /// An image of one function at `FUNCTION`, with these unwind instructions, whose table is sorted or not.
-fn image(instructions: &[u8], sorted: bool) -> Vec<u8> {
+pub(super) fn image(instructions: &[u8], sorted: bool) -> Vec<u8> {
     const NAMES: &[u8] = b"\0.eh_frame\0.eh_frame_hdr\0.shstrtab\0";
     let word = |value: u64| (value as u32).to_le_bytes();
     let mut cie = [word(0).as_slice(), b"\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\0\0"].concat();
     cie = [word(cie.len() as u64).as_slice(), &cie].concat();
     let fde = FRAMES + cie.len() as u64;
-    let mut entry = [word(cie.len() as u64 + 4), word(FUNCTION.wrapping_sub(fde + 8)), word(0x100)].concat();
+    let mut entry = [word(cie.len() as u64 + 4), word(FUNCTION.wrapping_sub(fde + 8)), word(0x800)].concat();
     entry.push(0);
     entry.extend(instructions);
     entry.resize(entry.len().next_multiple_of(4), 0);
@@ -140,13 +140,22 @@ const FRAMES: u64 = 0x200;
 
 /// The frames of a walk in such an image over a stack that returns to it at these offsets.
 fn frames(image: Vec<u8>, returns: &[u64]) -> (StackEnd, usize) {
+    last_frames(1, image, returns)
+}
+
+/// The frames of the last of several such walks.
+fn last_frames(walks: usize, image: Vec<u8>, returns: &[u64]) -> (StackEnd, usize) {
     let mut space = AddressSpace::new();
     space.map(BASE, BASE + image.len() as u64, 0, &code(image).unwrap());
     let stack: Vec<u8> = returns.iter().flat_map(|offset| (BASE + FUNCTION + offset).to_le_bytes()).collect();
-    let (sp, mut out) = (0x7ffc_0000_0000, Vec::new());
+    let sp = 0x7ffc_0000_0000;
     let regs = Regs { ip: BASE + FUNCTION, sp, bp: 0, lr: BASE + FUNCTION + 1 };
-    let end = space.unwind(&mut Cache::default(), &regs, &stack, &mut out);
-    (end, out.len())
+    let mut cache = Cache::default();
+    let walk = |_| {
+        let mut out = Vec::new();
+        (space.unwind(&mut cache, &regs, &stack, &mut out), out.len())
+    };
+    (0..walks).map(walk).last().unwrap()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -165,6 +174,18 @@ fn unwind_instructions_without_end_or_beyond_measure_end_the_stack_at_their_func
         assert_eq!(frames(image(&vec![0; 50_000], sorted), &returns), (StackEnd::Truncated, 3), "{sorted}");
         // Here, the same address is known.
         assert_eq!(frames(image(&vec![0; 50_000], sorted), &[7; 64]), (StackEnd::Truncated, 65), "{sorted}");
+        // These are known too after two walks, unless one drives out what was known of the other.
+        let returns = |distance: u64| [7, 7 + distance].repeat(32);
+        assert_eq!(
+            last_frames(3, image(&vec![0; 50_000], sorted), &returns(100)),
+            (StackEnd::Truncated, 65),
+            "{sorted}"
+        );
+        assert_eq!(
+            last_frames(3, image(&vec![0; 50_000], sorted), &returns(512)),
+            (StackEnd::Truncated, 7),
+            "{sorted}"
+        );
     }
 }
 
