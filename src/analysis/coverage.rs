@@ -4,7 +4,7 @@
 use super::counters::Counters;
 use super::metric::{Metric, value_of};
 use super::observe;
-use super::selection::{Axis, ThreadSet};
+use super::selection::{Axis, Selection, ThreadSet};
 use super::time::Window;
 use crate::model::profile::Profile;
 use crate::model::{EventSpec, Measure, MetricId, Rate, Unit, Why};
@@ -87,7 +87,8 @@ pub(super) fn coverage(
     let Some(counter) = counter(counters, event) else { return Measure::Missing(Why::NotRecorded) };
     let counted = counters.of_tasks(counter, who, window);
     let range = window.range();
-    let seen = observe::samples(profile, index, range, who);
+    let all = Selection { time: range, ..Selection::default() };
+    let seen = observe::samples(profile, index, &all, who);
     let (samples, weight) = seen.fold((0_u64, 0_u64), |(n, sum), seen| (n + 1, sum.saturating_add(seen.weight)));
     let cpu_seconds = counters.of_tasks("task-clock", who, window).map(|ns| ns * 1e-9).value().copied();
     let each = |counted: f64| match (samples, profile.meta.plan.rate) {

@@ -26,27 +26,40 @@ pub struct Observation {
 /// The observations of a selection whose threads are `who`.
 pub fn observations<'a>(
     profile: &'a Profile,
-    selection: &Selection,
+    selection: &'a Selection,
     who: &'a ThreadSet,
 ) -> Box<dyn Iterator<Item = Observation> + 'a> {
-    let time = selection.time;
     match selection.axis {
-        Axis::Event(event) => Box::new(samples(profile, event, time, who)),
-        Axis::OffCpu => Box::new(spans(profile, time, who).map(|(_, seen)| seen)),
+        Axis::Event(event) => Box::new(samples(profile, event, selection, who)),
+        Axis::OffCpu => Box::new(spans(profile, selection.time, who).map(|(_, seen)| seen)),
     }
 }
 
-/// The samples of an event. Only the columns that decide are read for samples of others.
+/// Positions of the selected samples of an event. Only the columns that decide are read for samples of others.
+pub(super) fn chosen_samples<'a>(
+    profile: &'a Profile,
+    event: u16,
+    selection: &'a Selection,
+    who: &'a ThreadSet,
+) -> impl Iterator<Item = usize> + 'a {
+    let (all, time, cpus) = (&profile.samples, selection.time, selection.cpus.as_slice());
+    (0..all.len()).filter(move |i| {
+        all.event[*i] == event
+            && time.contains(all.at[*i])
+            && who.has(all.tid[*i])
+            && (cpus.is_empty() || cpus.contains(&all.cpu[*i]))
+    })
+}
+
+/// The selected samples of an event.
 pub(super) fn samples<'a>(
     profile: &'a Profile,
     event: u16,
-    time: TimeRange,
+    selection: &'a Selection,
     who: &'a ThreadSet,
 ) -> impl Iterator<Item = Observation> + 'a {
     let all = &profile.samples;
-    let chosen =
-        (0..all.len()).filter(move |i| all.event[*i] == event && time.contains(all.at[*i]) && who.has(all.tid[*i]));
-    chosen.map(move |i| Observation {
+    chosen_samples(profile, event, selection, who).map(move |i| Observation {
         pid: all.pid[i],
         tid: all.tid[i],
         stack: all.stack[i],

@@ -100,7 +100,7 @@ impl Ranking {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+pub(super) struct Sum {
     self_weight: u64,
     total_weight: u64,
     self_samples: u64,
@@ -229,9 +229,7 @@ impl Visit for CodeRows<'_> {
             let row = self.row_of[call.function as usize] as usize;
             self.on_path[row] -= 1;
             if self.on_path[row] == 0 {
-                let sum = &mut self.sums[row];
-                sum.total_weight = sum.total_weight.saturating_add(below.weight);
-                sum.total_samples += below.samples;
+                self.sums[row].add_callees(below);
             }
         }
         if let Some((_, outer)) = self.open.last_mut() {
@@ -242,14 +240,20 @@ impl Visit for CodeRows<'_> {
 
 impl Sum {
     /// Adds observations in own code.
-    fn add(&mut self, own: Weight) {
+    pub fn add(&mut self, own: Weight) {
         self.self_weight = self.self_weight.saturating_add(own.weight);
         self.total_weight = self.total_weight.saturating_add(own.weight);
         self.self_samples += own.samples;
         self.total_samples += own.samples;
     }
 
-    fn rank(self, name: &str, module: &str, kind: CodeKind, inlined: bool, id: Option<u32>) -> Rank {
+    /// Adds observations in the code of callees.
+    pub fn add_callees(&mut self, below: Weight) {
+        self.total_weight = self.total_weight.saturating_add(below.weight);
+        self.total_samples += below.samples;
+    }
+
+    pub fn rank(self, name: &str, module: &str, kind: CodeKind, inlined: bool, id: Option<u32>) -> Rank {
         Rank {
             name: name.to_string(),
             module: module.to_string(),

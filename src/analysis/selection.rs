@@ -24,6 +24,8 @@ pub struct Selection {
     pub comms: Vec<String>,
     /// Processes by id; a thread must belong to one of them.
     pub pids: Vec<u32>,
+    /// CPUs of samples; empty for all. Waits and counters are not restricted: they have none.
+    pub cpus: Vec<u32>,
     /// The time range.
     pub time: TimeRange,
     /// What is counted.
@@ -32,7 +34,14 @@ pub struct Selection {
 
 impl Default for Selection {
     fn default() -> Self {
-        Selection { tids: vec![], comms: vec![], pids: vec![], time: TimeRange::default(), axis: Axis::Event(0) }
+        Selection {
+            tids: vec![],
+            comms: vec![],
+            pids: vec![],
+            cpus: vec![],
+            time: TimeRange::default(),
+            axis: Axis::Event(0),
+        }
     }
 }
 
@@ -115,7 +124,8 @@ impl Selection {
 }
 
 /// Whether `text` matches `pattern`, in which `*` matches any characters.
-fn matches(pattern: &str, text: &str) -> bool {
+#[must_use]
+pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

@@ -62,7 +62,7 @@ impl StackCounts {
         let mut counter = Counter::default();
         let mut waits = (selection.axis == Axis::OffCpu).then_some(0);
         match selection.axis {
-            Axis::Event(event) => samples(profile, event, selection.time, &who).for_each(|seen| counter.add(&seen)),
+            Axis::Event(event) => samples(profile, event, selection, &who).for_each(|seen| counter.add(&seen)),
             Axis::OffCpu => spans(profile, selection.time, &who).for_each(|(span, seen)| {
                 waits = waits.map(|waits: u64| waits.saturating_add(span.count));
                 counter.add(&seen);

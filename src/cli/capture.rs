@@ -49,22 +49,31 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
     Ok((planned.on(target), planned.notes))
 }
 
-/// Captures into a recording at `path` and stores the session's baseline in it. Prints notes as soon as they are known.
+/// Captures into a recording at `path`, as long as `clock` runs if there is one, and stores the session's baseline in it.
+/// Prints notes as soon as they are known. Returns the exit code of the command that ended: the target's, or the clock's.
 pub(super) fn record(
     live: LiveCapture,
     path: &Path,
     force: bool,
     baseline: Option<&Baseline>,
+    clock: Option<&[String]>,
     terminal: &Terminal,
-) -> Result<Outcome> {
+) -> Result<(Outcome, Option<i32>)> {
     let writer = Writer::create(path, live.meta(), force)?;
     baseline.map_or(Ok(()), |baseline| store::baseline::write_within(path, baseline))?;
     let known = live.meta().notes.len();
     live.meta().notes.iter().for_each(|note| terminal.note(note));
-    let outcome = live.run(writer)?;
+    let (outcome, status) = match clock {
+        Some(clock) => live.run_while(writer, clock)?,
+        None => {
+            let outcome = live.run(writer)?;
+            let status = outcome.meta.exit_status;
+            (outcome, status)
+        }
+    };
     outcome.meta.notes.iter().skip(known).for_each(|note| terminal.note(note));
     terminal.say(&summary(&outcome));
-    Ok(outcome)
+    Ok((outcome, status))
 }
 
 /// Summary of the result: duration, number of samples, share of whole stacks.

@@ -83,7 +83,7 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
         ..CaptureArgs::default()
     };
     let (plan, notes) = capture::plan(&target, &how)?;
-    let outcome = capture::record(LiveCapture::open(plan, notes, false)?, &path, true, None, terminal)?;
+    let (outcome, _) = capture::record(LiveCapture::open(plan, notes, false)?, &path, true, None, None, terminal)?;
     let picture = path.with_extension("svg");
     let profile = session::open(&path)?;
     out::deliver(&report::brief(&profile, global)?, None)?;

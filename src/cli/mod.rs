@@ -16,6 +16,7 @@ mod hardware;
 mod import;
 mod metrics;
 mod out;
+mod pager;
 mod record;
 mod report;
 mod screen;
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 /// Runs this process's command line; or serves, if ironlaw started it to make names.
 #[must_use]
 pub fn main() -> ExitCode {
-    if session::serve_names() { ExitCode::SUCCESS } else { run(&Cli::from_command_line()) }
+    if session::serve_names() { ExitCode::SUCCESS } else { run(&args::command_line()) }
 }
 
 /// Runs a command line and returns the process's exit code.
@@ -67,13 +68,14 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,
+        Command::Script(args) => export::run(&args.into(), terminal)?,
         Command::Export(args) => export::run(args, terminal)?,
         Command::Metrics(args) => metrics::run(args)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,
         Command::Completions(args) => out::deliver(&args::completions(args.shell), None)?,
-        Command::Help(args) => out::deliver(guide::page(args.subject.as_deref())?.as_bytes(), None)?,
+        Command::Help(args) => pager::show(guide::page(args.subject.as_deref())?.as_bytes(), None)?,
         Command::Man(args) => out::deliver(&args::man_page(args.command.as_deref())?, None)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -5,14 +5,18 @@ use super::args::RecordArgs;
 use super::out::Terminal;
 use super::{baseline, capture, plan};
 use crate::error::Result;
+use crate::model::{Meta, SampleSource, WaitSource};
 use crate::session::LiveCapture;
 use crate::store;
 use crate::sys::clock;
+use crate::view::escape::visible;
+use crate::view::labels::{call_graph_of, rate_of};
 use std::process::ExitCode;
 
 /// Runs the command.
 pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
-    let (mut request, mut notes) = capture::plan(&args.target, &args.capture)?;
+    let (target, clock) = plan::clock(&args.target);
+    let (mut request, mut notes) = capture::plan(&target, &args.capture)?;
     let matched = args.baseline.as_deref().map(|path| baseline::fit(path, &request, args.stale_ok)).transpose()?;
     if let Some(matched) = &matched {
         request.neighbours = true;
@@ -23,7 +27,11 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
         None => plan::recording_name(&request.target, clock::unix_ns() / 1_000_000_000),
     };
     let live = LiveCapture::open(request, notes, args.capture.debuginfod)?;
-    let outcome = capture::record(live, &path, args.force, matched.map(|matched| matched.baseline).as_ref(), terminal)?;
+    if args.verbose {
+        opened(live.meta()).iter().for_each(|line| terminal.say(line));
+    }
+    let baseline = matched.map(|matched| matched.baseline);
+    let (outcome, status) = capture::record(live, &path, args.force, baseline.as_ref(), clock.as_deref(), terminal)?;
     if let Some(error) = outcome.write_failure {
         return Err(error.context(format!("{} holds only the first part of the session", path.display())));
     }
@@ -32,7 +40,24 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
         path.display(),
         outcome.bytes as f64 / 1e3
     ));
-    Ok(exit_code(outcome.meta.exit_status))
+    Ok(exit_code(status))
+}
+
+/// What was opened, for `--verbose`.
+fn opened(meta: &Meta) -> [String; 3] {
+    let events: Vec<&str> = meta.events.iter().map(|event| event.name.as_str()).collect();
+    let place = match meta.samples.unwrap_or_default() {
+        SampleSource::Threads => "each thread",
+        SampleSource::Cpus => "whole CPUs",
+    };
+    let counted: usize = meta.hardware.groups.iter().map(|group| group.events.len()).sum();
+    let (groups, waits) = (meta.hardware.groups.len(), meta.waits.map_or("not recorded", WaitSource::text));
+    let (rate, stacks) = (rate_of(meta), call_graph_of(meta.plan.call_graph));
+    [
+        format!("sampling {} at {rate} on {place}; stacks: {stacks}", visible(&events.join(", "))),
+        format!("counting {counted} hardware events in {groups} groups, read every {} s", meta.plan.interval.seconds()),
+        format!("waits: {waits}"),
+    ]
 }
 
 /// A started command's own exit code; 128 plus the signal for a killed command, as in shells.

@@ -1,8 +1,8 @@
 //! `ironlaw report`: prints a recording's findings as text or in a machine-readable format.
 
-use super::args::{ByArg, GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, SweepFormat, ThreadFilter};
-use super::{out, plan};
-use crate::analysis::{GroupBy, Selection, SortBy};
+use super::args::{GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, SweepFormat, ThreadFilter};
+use super::{out, pager, plan};
+use crate::analysis::{GroupKey, Selection, SortBy};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
 use crate::model::Baseline;
@@ -22,21 +22,17 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     if Folder::is_one(&path) {
         return sweep(&path, args, global);
     }
+    let by = keys(args);
+    check_filters(args, &by)?;
     let profile = load(&path, &args.selection)?;
     let options = ReportOptions {
         selection: selection(&args.selection, profile)?,
-        by: match args.by {
-            ByArg::Function => GroupBy::Function,
-            ByArg::Module => GroupBy::Module,
-            ByArg::Thread => GroupBy::Thread,
-            ByArg::Process => GroupBy::Process,
-        },
-        sort: match args.sort {
-            SortArg::SelfShare => SortBy::SelfWeight,
-            SortArg::Total => SortBy::TotalWeight,
-            SortArg::Samples => SortBy::Samples,
-            SortArg::Name => SortBy::Name,
-        },
+        by,
+        sort: order(args),
+        min_share: args.percent_limit.unwrap_or_default() / 100.0,
+        modules: args.dso.iter().map(|name| own_name(name)).collect(),
+        functions: args.symbol.clone(),
+        call_paths: args.call_graph,
         limit: args.limit,
         // Programs need all rows, and so do users who request them.
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
@@ -55,7 +51,52 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
                 .hint("Choose text, json, csv or md; `ironlaw flamegraph` draws the recording."));
         }
     };
-    out::deliver(&bytes, args.output.as_deref())
+    pager::show(&bytes, args.output.as_deref())
+}
+
+/// What a row stands for: the keys of `--sort`, else of `--by`.
+fn keys(args: &ReportArgs) -> Vec<GroupKey> {
+    let sorted = args.sort.iter().filter_map(|word| match word {
+        SortArg::Key(key) => Some(*key),
+        SortArg::Order(_) => None,
+    });
+    let keys: Vec<GroupKey> = sorted.collect();
+    if keys.is_empty() { args.by.clone() } else { keys }
+}
+
+/// Rows that stand for no code cannot be chosen by it.
+fn check_filters(args: &ReportArgs, by: &[GroupKey]) -> Result<()> {
+    let refused = |flag: &str, key: &str| {
+        Err(Error::new(ErrorKind::Usage, format!("{flag} chooses among rows of {key}s")).hint(format!(
+            "Add the key: --by {key}, or --sort comm,{key} for several; without --by, rows stand for functions."
+        )))
+    };
+    let is_by = |key| by.contains(&key);
+    if !args.symbol.is_empty() && !is_by(GroupKey::Function) {
+        return refused("--symbol", "function");
+    }
+    if !args.dso.is_empty() && !is_by(GroupKey::Module) && !is_by(GroupKey::Function) {
+        return refused("--dso", "module");
+    }
+    Ok(())
+}
+
+/// The kernel has another name in perf.
+fn own_name(module: &str) -> String {
+    if matches!(module, "[kernel.kallsyms]" | "[kernel.vmlinux]" | "[k]" | "kernel") { "[kernel]" } else { module }
+        .to_string()
+}
+
+fn order(args: &ReportArgs) -> SortBy {
+    let typed = args.sort.iter().find_map(|word| match word {
+        SortArg::Order(order) => Some(*order),
+        SortArg::Key(_) => None,
+    });
+    match (args.children, typed) {
+        (true, _) => SortBy::TotalWeight,
+        (false, Some(order)) => order,
+        (false, None) => SortBy::SelfWeight,
+    }
 }
 
 /// The baseline to compare the recording with: from the command line, else the one within the recording.
@@ -77,7 +118,7 @@ fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         ReportFormat::Html => SweepFormat::Html,
     };
     let report = super::sweep::report(&meta, &results);
-    out::deliver(&super::sweep::render(&report, format, global, args.output.is_some())?, args.output.as_deref())
+    pager::show(&super::sweep::render(&report, format, global, args.output.is_some())?, args.output.as_deref())
 }
 
 /// The report as `demo` prints it: the top functions only.
@@ -88,7 +129,7 @@ pub(super) fn brief(profile: &Profile, global: &GlobalArgs) -> Result<Vec<u8>> {
 
 /// The given recording, or the newest one here.
 pub(super) fn recording(args: &SelectionArgs) -> Result<PathBuf> {
-    args.recording.clone().map_or_else(newest, Ok)
+    args.recording.clone().or_else(|| args.input.clone()).map_or_else(newest, Ok)
 }
 
 /// The newest recording in this directory.
@@ -122,5 +163,9 @@ pub(super) fn selection(args: &SelectionArgs, profile: &Profile) -> Result<Selec
             ThreadFilter::Name(name) => selection.comms.push(name.clone()),
         }
     }
+    selection.tids.extend(&args.tid);
+    selection.comms.extend(args.comm.iter().cloned());
+    selection.pids.clone_from(&args.pid);
+    selection.cpus = args.cpu.as_ref().map(|list| list.0.clone()).unwrap_or_default();
     Ok(selection)
 }

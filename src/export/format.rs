@@ -45,7 +45,7 @@ const TEXT: ExportFormat = ExportFormat {
 };
 
 /// All formats, in the order of the help.
-pub static FORMATS: [ExportFormat; 7] = [
+pub static FORMATS: [ExportFormat; 8] = [
     ExportFormat {
         name: "folded",
         about: "a line per stack, for inferno, flamegraph.pl and grep",
@@ -90,6 +90,14 @@ pub static FORMATS: [ExportFormat; 7] = [
         endings: &["csv"],
         every_event: true,
         write: WriteFormat::Samples(|sampled, out| rows::csv(sampled, out)),
+        ..TEXT
+    },
+    ExportFormat {
+        name: "jsonl",
+        about: "a JSON object per sample, for jq and scripts",
+        endings: &["jsonl", "ndjson"],
+        every_event: true,
+        write: WriteFormat::Samples(|sampled, out| rows::jsonl(sampled, out)),
         ..TEXT
     },
     ExportFormat {

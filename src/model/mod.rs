@@ -52,7 +52,7 @@ pub use neighbour::{NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse};
 pub use object_file::{ObjectFile, ObjectReader, ReadAt};
 pub use object_parts::ObjectParts;
 pub use ops::{NumberKind, OpsSpec};
-pub use plan::{CallGraph, Plan, Rate};
+pub use plan::{CallGraph, OnlyCode, Plan, Rate};
 pub use short_text::ShortText;
 pub use sources::{RecordCount, SampleSource, WaitSource};
 pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};

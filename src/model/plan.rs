@@ -33,6 +33,16 @@ pub enum Rate {
     Period(u64),
 }
 
+/// The only code that is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnlyCode {
+    /// That of programs.
+    User,
+    /// That of the kernel.
+    Kernel,
+}
+
 /// A capture, ready to be carried out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -40,6 +50,9 @@ pub struct Plan {
     pub target: Target,
     /// Events to sample; empty means `cycles` if there is a PMU, else `cpu-clock`.
     pub events: Vec<EventSpec>,
+    /// The only code that is sampled, whatever the events say; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<OnlyCode>,
     /// How often.
     pub rate: Rate,
     /// How stacks are taken.
@@ -81,6 +94,7 @@ impl Plan {
         Plan {
             target,
             events: Vec::new(),
+            only: None,
             rate,
             call_graph,
             off_cpu: false,

@@ -85,6 +85,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         |((target, events, rate, call_graph), (interval, duration, delay), ops, [off_cpu, neighbours, probe])| Plan {
             target,
             events,
+            only: [None, Some(OnlyCode::User), Some(OnlyCode::Kernel)][usize::from(probe) + usize::from(neighbours)],
             rate,
             call_graph,
             off_cpu,

@@ -16,8 +16,8 @@ use crate::sys::clock::{self, Clock};
 use crate::sys::heap;
 use crate::sys::procfs::ProcFs;
 use crate::sys::signals::Signals;
+use crate::sys::spawn;
 use crate::sys::sysfs::SysFs;
-use std::sync::atomic::AtomicBool;
 
 /// A capture that is open and ready to run.
 #[derive(Debug)]
@@ -91,21 +91,44 @@ impl LiveCapture {
     /// # Errors
     /// Nothing could be captured. A full disk is not an error: it stops the capture and is reported in the outcome.
     pub fn run(self, output: Writer) -> Result<Outcome> {
-        self.run_unless(output, &AtomicBool::new(false))
+        self.run_until(output, |_| false)
     }
 
-    /// Like [`LiveCapture::run`], but also ends when another thread sets `asked`.
+    /// Like [`LiveCapture::run`], but starts a command as soon as samples are taken, and ends when it ends. A command that
+    /// outlives the capture is terminated. Returns its exit code too if it ended by itself.
+    ///
+    /// # Errors
+    /// As for [`LiveCapture::run`], and if the command cannot be executed.
+    pub fn run_while(self, output: Writer, command: &[String]) -> Result<(Outcome, Option<i32>)> {
+        let mut command = spawn::start(command)?;
+        let mut refused = Ok(());
+        let outcome = self.run_until(output, |begun| {
+            if begun && refused.is_ok() {
+                refused = command.release();
+            }
+            refused.is_err() || begun && command.has_ended()
+        })?;
+        refused?;
+        if !command.has_ended() {
+            command.forward(false);
+            return Ok((outcome, None));
+        }
+        Ok((outcome, command.wait()))
+    }
+
+    /// Like [`LiveCapture::run`], but also ends when `over`, which is told whether events have come, returns true. It is
+    /// asked at least every [`TIMEOUT`](super::flow::TIMEOUT).
     ///
     /// # Errors
     /// As for [`LiveCapture::run`].
-    pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
+    pub fn run_until(self, output: Writer, over: impl FnMut(bool) -> bool) -> Result<Outcome> {
         let LiveCapture { signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
         let counters = counters(&meta);
         let mut recorder = Recorder::new(meta, output, clock);
         recorder.keep(&counters);
         let flow = RunningCapture::start(sampler, readings, operations, interval, clock, fetch)?;
-        recorder.consume(&flow, signals, asked);
+        recorder.consume(&flow, signals, over);
         Ok(recorder.finish(&flow.finish()?))
     }
 

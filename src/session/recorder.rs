@@ -9,7 +9,6 @@ use crate::store::Writer;
 use crate::sys::clock::Clock;
 use crate::sys::signals::{Signal, Signals};
 use crate::units::Nanos;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Flush interval of the buffer: the most that a killed recording loses.
 const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
@@ -45,14 +44,19 @@ impl Recorder {
         Recorder { meta, capture_stats: CaptureStats::default(), writer, failure: None, clock, flushed: Nanos(0) }
     }
 
-    /// Records until the capture ends. Stops it on a signal or when `asked` is set.
-    pub(super) fn consume(&mut self, flow: &RunningCapture, mut signals: Signals, asked: &AtomicBool) {
+    /// Records until the capture ends. Stops it on a signal, or when `over` says so: it is asked again and again, and
+    /// told whether the first events have come.
+    pub(super) fn consume(&mut self, flow: &RunningCapture, mut signals: Signals, mut over: impl FnMut(bool) -> bool) {
+        let mut begun = false;
         loop {
-            if asked.load(Ordering::Relaxed) {
+            if over(begun) {
                 flow.stop().stop();
             }
             match flow.next() {
-                CaptureStep::Events(events) => self.keep(&events),
+                CaptureStep::Events(events) => {
+                    begun = true;
+                    self.keep(&events);
+                }
                 CaptureStep::Quiet => {}
                 CaptureStep::Over => return,
             }

@@ -1,15 +1,48 @@
 //! The terminal and the standard streams: width, copies, redirection, and whether their readers are gone.
 //! The terminal's settings stay unchanged.
 
+use super::signals::Signals;
 use crate::error::{Context, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Command, Stdio};
 
 /// Columns of the terminal behind `fd`; `None` if it is not a terminal or does not report its width.
 pub fn columns(fd: impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// Lines of the terminal behind `fd`; `None` if it is not a terminal or does not report its height.
+pub fn rows(fd: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(fd).ok()?;
+    (size.ws_row > 0).then_some(usize::from(size.ws_row))
+}
+
+/// Gives bytes to a pager, a command for the shell, and waits until it ends. Returns whether there was such a command.
+/// Meanwhile Ctrl-C is the pager's: ended before it, this process would leave it behind without a terminal.
+///
+/// # Errors
+/// The shell cannot be started.
+pub fn page(pager: &str, bytes: &[u8]) -> Result<bool> {
+    const NOT_FOUND: i32 = 127;
+    let mut signals = Signals::block()?;
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(pager).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        // Colours, no clearing of the screen, an end where all fits.
+        command.env("LESS", "FRX");
+    }
+    let mut child = command.spawn().context(|| format!("cannot start {pager}"))?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // A pager that is left early reads no further.
+        let _ = pipe.write_all(bytes);
+    }
+    let ended = child.wait().context(|| format!("cannot wait for {pager}"))?;
+    while signals.take().is_some() {}
+    Ok(ended.code() != Some(NOT_FOUND))
 }
 
 /// Copies of this process's standard output and standard error.

@@ -14,7 +14,7 @@ pub(super) fn axis_of(meta: &Meta, axis: Axis) -> (String, &'static str) {
     }
 }
 
-pub(super) fn rate_of(meta: &Meta) -> String {
+pub(crate) fn rate_of(meta: &Meta) -> String {
     match meta.plan.rate {
         Rate::Frequency(hertz) if meta.notes.iter().any(|note| note.topic == Note::SAMPLING_SLOWED) => {
             format!("up to {hertz} Hz")
@@ -24,7 +24,7 @@ pub(super) fn rate_of(meta: &Meta) -> String {
     }
 }
 
-pub(super) fn call_graph_of(call_graph: CallGraph) -> &'static str {
+pub(crate) fn call_graph_of(call_graph: CallGraph) -> &'static str {
     match call_graph {
         CallGraph::Auto => "auto",
         CallGraph::FramePointer => "fp",

@@ -12,7 +12,7 @@ pub(crate) mod fit;
 pub mod flame;
 pub(crate) mod flame_tree;
 pub(crate) mod functions;
-mod labels;
+pub(crate) mod labels;
 mod measured;
 mod notes;
 pub(crate) mod number;

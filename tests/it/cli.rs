@@ -73,7 +73,7 @@ fn wrong_usage_is_told_from_failure_and_says_what_to_do() {
     for (line, code, said) in [
         ("record", 2, "Name one: -p PID"),
         ("record 1234", 2, "-p 1234"),
-        ("record -p 1 -- true", 2, "two targets"),
+        ("record -p 1 -t 2", 2, "two targets"),
         ("record --no-such-flag -- true", 2, "--no-such-flag"),
         ("record -I 1ms -- true", 2, "10ms or more"),
         ("record -p 999999999 -d 1", 1, "999999999"),

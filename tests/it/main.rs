@@ -27,6 +27,7 @@ mod cli;
 mod diff;
 mod export;
 mod faults;
+mod first_guess;
 mod golden;
 mod guide;
 mod identities;

@@ -3,7 +3,7 @@
 use ironlaw::model;
 
 use crate::synthetic::{Synthetic, ms};
-use ironlaw::analysis::{Axis, GroupBy, Selection, TimeRange};
+use ironlaw::analysis::{Axis, GroupKey, Selection, TimeRange};
 use ironlaw::export;
 use ironlaw::export::svg::SvgOptions;
 use ironlaw::view::flame::{FlameGraph, FlameOptions};
@@ -122,7 +122,7 @@ fn the_text_report() {
 #[test]
 fn the_text_report_by_module_of_some_threads_in_part_of_the_time() {
     let report = report(|options| {
-        options.by = GroupBy::Module;
+        options.by = vec![GroupKey::Module];
         let time = TimeRange::parse("1.5s-4s").expect("a range");
         options.selection = Selection { comms: vec!["io_*".to_string()], time, ..Selection::default() };
     });
@@ -215,7 +215,7 @@ fn json_keeps_to_its_schema() {
     let schema = serde_json::from_str(export::json::SCHEMA).expect("the schema is JSON");
     compiler.add_resource("report.json", schema).expect("the schema is added");
     let id = compiler.compile("report.json", &mut schemas).expect("the schema is a schema");
-    let mut reports = vec![report(|_| ()), report(|o| o.by = GroupBy::Thread)];
+    let mut reports = vec![report(|_| ()), report(|o| o.by = vec![GroupKey::Thread])];
     reports.push(report(|o| o.selection.axis = Axis::OffCpu));
     reports.push(Report::build(&Synthetic::new().finish(), &ReportOptions::default()).expect("empty is no error"));
     for report in reports {

@@ -25,11 +25,17 @@ pub struct CaptureArgs {
     /// interrupts off to where they are enabled again]
     #[arg(short = 'e', long, value_name = "EVENTS")]
     pub event: Vec<String>,
+    /// Sample user code only
+    #[arg(long, conflicts_with = "all_kernel")]
+    pub all_user: bool,
+    /// Sample kernel code only
+    #[arg(long)]
+    pub all_kernel: bool,
     /// Unwind call stacks by: auto, fp, dwarf or dwarf,BYTES, lbr, none.
     /// `auto` gives complete stacks however the program was built
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = values::call_graph)]
     pub call_graph: CallGraph,
-    /// Record call stacks; the default, accepted for compatibility with perf
+    /// Record call stacks, which is the default; with a method after it, the same as --call-graph
     #[arg(short = 'g')]
     pub call_graph_default: bool,
     /// Also record where threads wait, and for what
@@ -94,6 +100,8 @@ impl Default for CaptureArgs {
             freq: None,
             count: None,
             event: Vec::new(),
+            all_user: false,
+            all_kernel: false,
             call_graph: CallGraph::Auto,
             call_graph_default: false,
             off_cpu: false,
@@ -137,6 +145,9 @@ pub struct RecordArgs {
     /// Replace a recording of that name
     #[arg(short = 'f', long, help_heading = "Output")]
     pub force: bool,
+    /// Print what is opened: events, rate, stacks, counters
+    #[arg(short = 'v', long, help_heading = "Output")]
+    pub verbose: bool,
     /// Compare with this baseline (see `ironlaw baseline`), store it in the recording, and record the other processes of
     /// the machine
     #[arg(long, value_name = "NAME.baseline", help_heading = "Baseline")]

@@ -2,7 +2,8 @@
 
 use super::{
     BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs, FlamegraphArgs, HelpArgs,
-    ImportArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
+    ImportArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs,
+    WorkloadArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -55,13 +56,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What this process was called with. Wrong usage, `--help` and `--version` end the process here, as clap does it.
-    #[must_use]
-    pub fn from_command_line() -> Cli {
-        Cli::parse()
-    }
-
-    /// The same from a line that this program wrote itself.
+    /// What a line says that this program wrote itself.
     ///
     /// # Errors
     /// What clap says of it.
@@ -125,6 +120,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Write a recording in the format of another tool
     Export(ExportArgs),
+    /// Print every sample with its stack, as perf script does
+    Script(ScriptArgs),
     /// Check what can be profiled on this machine, and how to fix the rest
     Doctor(DoctorArgs),
     /// List the hardware metrics of this machine, and why others are missing

@@ -28,6 +28,31 @@ fn format_parser() -> impl TypedValueParser<Value = &'static ExportFormat> {
         .try_map(|name| ExportFormat::named(&name).ok_or("unknown format"))
 }
 
+/// `ironlaw script`.
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = "Examples:\n  ironlaw script | inferno-collapse-perf\n  ironlaw script -i run.ironlaw --comm redis-server | less",
+    next_help_heading = "Output"
+)]
+pub struct ScriptArgs {
+    /// Write to this file [default: the standard output]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print off-CPU time instead of samples
+    #[arg(long, conflicts_with = "event")]
+    pub off_cpu: bool,
+    /// What part of it.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+}
+
+impl From<&ScriptArgs> for ExportArgs {
+    fn from(args: &ScriptArgs) -> ExportArgs {
+        let ScriptArgs { output, off_cpu, selection } = args.clone();
+        ExportArgs { format: ExportFormat::named("perfscript"), output, off_cpu, selection }
+    }
+}
+
 /// `ironlaw export`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = formats_and_examples(), next_help_heading = "Output")]

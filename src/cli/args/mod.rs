@@ -6,6 +6,7 @@ mod capture;
 mod command_line;
 mod diff;
 mod export;
+mod first_guess;
 mod generate;
 mod import;
 mod metrics;
@@ -20,11 +21,12 @@ pub use baseline::{BaselineArgs, BaselineCommand, BaselineFormat, BuildArgs, Sho
 pub use capture::{CaptureArgs, RecordArgs, TargetArgs};
 pub use command_line::{Cli, ColorArg, Command, GlobalArgs};
 pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
-pub use export::ExportArgs;
+pub use export::{ExportArgs, ScriptArgs};
+pub use first_guess::command_line;
 pub use generate::{completions, man_page};
 pub use import::{ImportArgs, ImportFormat};
 pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
-pub use readers::{ByArg, FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
+pub use readers::{FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
 pub use tools::{

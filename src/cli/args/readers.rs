@@ -1,8 +1,10 @@
 //! The commands that read a recording: `report` and `flamegraph`.
 //! It never opens one.
 
-use super::{ThreadFilter, values};
-use crate::analysis::TimeRange;
+use super::{CpuList, ThreadFilter, values};
+use crate::analysis::{GroupKey, SortBy, TimeRange};
+use crate::view::report::PathOptions;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -22,31 +24,71 @@ pub enum ReportFormat {
     Html,
 }
 
-/// The order of the functions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The order of the rows, or in perf's sense what they are told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortArg {
-    /// Share spent in the function's own code.
-    #[value(name = "self")]
-    SelfShare,
-    /// Share spent in the function and what it calls.
-    Total,
-    /// Number of samples in the function's own code.
-    Samples,
-    /// The name.
-    Name,
+    /// An order.
+    Order(SortBy),
+    /// A key: rows are grouped by all of them.
+    Key(GroupKey),
 }
 
-/// What one row of the table stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ByArg {
-    /// A function.
-    Function,
-    /// A program or library.
-    Module,
-    /// A thread.
-    Thread,
-    /// A process.
-    Process,
+/// What `--sort` takes: an order, or a key.
+fn sort_parser() -> impl TypedValueParser<Value = SortArg> {
+    const ORDERS: [(&str, SortBy); 4] = [
+        ("self", SortBy::SelfWeight),
+        ("total", SortBy::TotalWeight),
+        ("samples", SortBy::Samples),
+        ("name", SortBy::Name),
+    ];
+    let orders = ORDERS.map(|(name, _)| PossibleValue::new(name));
+    PossibleValuesParser::new(orders.into_iter().chain(keys())).map(|name| {
+        let order = ORDERS.iter().find(|(order, _)| *order == name);
+        order.map_or_else(|| SortArg::Key(key(&name)), |(_, order)| SortArg::Order(*order))
+    })
+}
+
+/// What `--by` takes.
+fn by_parser() -> impl TypedValueParser<Value = GroupKey> {
+    PossibleValuesParser::new(keys()).map(|name| key(&name))
+}
+
+/// The keys by our names of them, and by perf's.
+const KEYS: [(GroupKey, &str, &[&str]); 6] = [
+    (GroupKey::Function, "function", &["symbol", "sym"]),
+    (GroupKey::Module, "module", &["dso"]),
+    (GroupKey::Thread, "thread", &["tid"]),
+    (GroupKey::Process, "process", &["pid"]),
+    (GroupKey::Comm, "comm", &[]),
+    (GroupKey::Cpu, "cpu", &[]),
+];
+
+fn keys() -> impl Iterator<Item = PossibleValue> {
+    KEYS.iter().map(|(_, name, perfs)| PossibleValue::new(*name).aliases(perfs.iter().copied()))
+}
+
+fn key(name: &str) -> GroupKey {
+    let named = |(_, own, perfs): &&(GroupKey, &str, &[&str])| *own == name || perfs.contains(&name);
+    KEYS.iter().find(named).map_or(GroupKey::Function, |(key, ..)| *key)
+}
+
+/// What `-g` said, in perf's syntax: `caller`, `callee,2`, `graph,0.5,caller`.
+fn call_paths(text: &str) -> Result<PathOptions, String> {
+    let mut options = PathOptions { callees: true, min_share: 0.005 };
+    for word in text.split(',') {
+        match (word, word.parse::<f64>()) {
+            ("caller", _) => options.callees = true,
+            ("callee", _) => options.callees = false,
+            ("graph" | "fractal" | "function" | "percent", _) => {}
+            (_, Ok(percent)) if (0.0..=100.0).contains(&percent) => options.min_share = percent / 100.0,
+            _ => {
+                return Err(
+                    "write -g, -g caller, -g callee or -g callee,PERCENT; a recording comes before -g".to_string()
+                );
+            }
+        }
+    }
+    Ok(options)
 }
 
 /// Which part of a recording, the same in every command that reads one.
@@ -56,12 +98,27 @@ pub struct SelectionArgs {
     /// The recording or perf.data file [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC", help_heading = "Arguments")]
     pub recording: Option<PathBuf>,
+    /// The same, as perf takes it
+    #[arg(short = 'i', long, value_name = "REC", conflicts_with = "recording")]
+    pub input: Option<PathBuf>,
     /// Select samples of this event, by its name in the recording
     #[arg(long, value_name = "EVENT")]
     pub event: Option<String>,
     /// Select these threads, by name or id (repeatable)
     #[arg(long, value_name = "NAME|TID", value_parser = values::thread_filter)]
     pub thread: Vec<ThreadFilter>,
+    /// Select threads of these names, with * for any characters
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub comm: Vec<String>,
+    /// Select these threads by id
+    #[arg(long, value_name = "TID", value_delimiter = ',')]
+    pub tid: Vec<u32>,
+    /// Select these processes by id
+    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    pub pid: Vec<u32>,
+    /// Select samples on these CPUs, e.g. 0-3,8; metrics and waits stay those of all
+    #[arg(short = 'C', long, value_name = "CPUS", value_parser = values::cpu_list)]
+    pub cpu: Option<CpuList>,
     /// Select this time since the start: 1s-10s, 1s+9s, 5s-
     #[arg(long, value_name = "FROM-TO", value_parser = values::time_range, allow_hyphen_values = true)]
     pub time_range: Option<TimeRange>,
@@ -74,6 +131,7 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   ironlaw report                                   the newest recording here
   ironlaw report run.ironlaw --sort total --limit 40
+  ironlaw report -i perf.data --sort comm,dso,symbol --percent-limit 1
   ironlaw report run.ironlaw --time-range 1s-10s --thread worker
   ironlaw report run.ironlaw --baseline api.baseline   was it slower than usual, and why
   ironlaw report run.ironlaw --format json | jq '.functions[0]'";
@@ -85,12 +143,34 @@ pub struct ReportArgs {
     /// Write the report as text, json, csv or md
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: ReportFormat,
-    /// Group rows by function, module, thread or process
-    #[arg(long, hide_possible_values = true, value_name = "WHAT", default_value = "function")]
-    pub by: ByArg,
-    /// Sort the rows by self, total, samples or name
-    #[arg(long, hide_possible_values = true, value_name = "KEY", default_value = "self")]
-    pub sort: SortArg,
+    /// Group rows by function, module, thread, process, comm or cpu, or by several: comm,module
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "function", value_parser = by_parser(), hide_possible_values = true)]
+    pub by: Vec<GroupKey>,
+    /// Sort the rows by self, total, samples or name; perf's keys (comm,dso,symbol) group them as --by does
+    #[arg(short = 's', long, value_name = "KEY", value_delimiter = ',', default_value = "self", value_parser = sort_parser(), hide_possible_values = true)]
+    pub sort: Vec<SortArg>,
+    /// Sort by the share including callees, as --sort total does
+    #[arg(long, conflicts_with = "no_children")]
+    pub children: bool,
+    /// Sort by the share of own code, which is the default
+    #[arg(long)]
+    pub no_children: bool,
+    /// Leave out rows below this share
+    #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
+    pub percent_limit: Option<f64>,
+    /// Show only code of these modules, by file name or path, with * for any characters
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub dso: Vec<String>,
+    /// Show only these functions, with * for any characters
+    #[arg(short = 'S', long, value_name = "NAME", value_delimiter = ',')]
+    pub symbol: Vec<String>,
+    /// Show the call paths of each function that have 0.5% or more: `caller` goes from it to its callees, `callee` to
+    /// its callers; -g callee,2 shows those from 2% on
+    #[arg(short = 'g', long, value_name = "ORDER", num_args = 0..=1, default_missing_value = "caller", value_parser = call_paths)]
+    pub call_graph: Option<PathOptions>,
+    /// Print text, which is the default
+    #[arg(long, hide = true)]
+    pub stdio: bool,
     /// Show at most N rows; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,

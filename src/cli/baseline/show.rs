@@ -3,7 +3,7 @@
 use super::fit;
 use crate::analysis::baseline::key_changes;
 use crate::cli::args::{BaselineFormat, GlobalArgs, ShowArgs};
-use crate::cli::out;
+use crate::cli::{out, pager};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::baseline::{json, text};
 use crate::model::Baseline;
@@ -20,7 +20,7 @@ pub(super) fn run(args: &ShowArgs, global: &GlobalArgs) -> Result<()> {
         BaselineFormat::Text => text(&view, out::style(global, args.output.is_some()), args.all),
         BaselineFormat::Json => json(&view)?,
     };
-    out::deliver(&bytes, args.output.as_deref())
+    pager::show(&bytes, args.output.as_deref())
 }
 
 /// A separate file, or the baseline within a recording.

@@ -6,6 +6,7 @@ mod watch;
 
 use super::args::{DiffArgs, DiffFormat, GlobalArgs};
 use super::out::{self, Terminal};
+use super::pager;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{diff, diff_flamegraph, html};
 use crate::view::diff::{ComparisonView, DiffView, GateRow, GateStatus, words};
@@ -27,7 +28,7 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
         DiffFormat::Markdown => diff::markdown(&view, args.limit),
         DiffFormat::Html => html::diff(&view),
     };
-    out::deliver(&bytes, args.output.as_deref())?;
+    pager::show(&bytes, args.output.as_deref())?;
     if let Some(file) = &args.flamegraph {
         draw(file, &view, terminal)?;
     }

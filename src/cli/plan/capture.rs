@@ -4,7 +4,7 @@ use super::usage;
 use crate::cli::args::{CaptureArgs, FrequencyArg};
 use crate::cli::hardware;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{EventSpec, Note, Plan, Rate, Target};
+use crate::model::{EventSpec, Note, OnlyCode, Plan, Rate, Target};
 use crate::pmu::{self, CoreType, EventSources, Known};
 use crate::units::Nanos;
 use std::fmt;
@@ -67,6 +67,11 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         max_overhead: max_overhead(args, &events),
         max_sampling: max_sampling(args),
         events,
+        only: match (args.all_user, args.all_kernel) {
+            (true, _) => Some(OnlyCode::User),
+            (_, true) => Some(OnlyCode::Kernel),
+            _ => None,
+        },
         rate,
         call_graph: args.call_graph,
         off_cpu: args.off_cpu,

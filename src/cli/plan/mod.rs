@@ -9,7 +9,7 @@ pub use capture::{DEFAULT_OVERHEAD, Environment, capture};
 pub use output::{
     Destination, RECORDING_EXTENSION, flame_output, newest_recording, recording_name, target_name, use_color,
 };
-pub use target::{TargetChoice, target};
+pub use target::{TargetChoice, clock, target};
 
 use crate::error::{Error, ErrorKind};
 

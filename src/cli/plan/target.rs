@@ -35,6 +35,16 @@ pub fn target(args: &TargetArgs, online_cpus: &[u32]) -> Result<TargetChoice> {
     }
 }
 
+/// Splits off a command beside a named target, as in `-a -- sleep 5`: the capture lasts as long as it runs.
+pub fn clock(args: &TargetArgs) -> (TargetArgs, Option<Vec<String>>) {
+    let mut target = args.clone();
+    let command = std::mem::take(&mut target.command);
+    if command.is_empty() || named_targets(&target).is_empty() {
+        return (args.clone(), None);
+    }
+    (target, Some(command))
+}
+
 fn named_targets(args: &TargetArgs) -> Vec<&'static str> {
     let named = [
         (!args.pid.is_empty(), "-p"),
@@ -50,7 +60,9 @@ fn named_targets(args: &TargetArgs) -> Vec<&'static str> {
 
 fn two_targets_hint(first: &str, second: &str) -> &'static str {
     match (first, second) {
-        ("-a" | "-C", "a command") => "To profile the machine for a while, give a time: `ironlaw record -a -d 5`.",
+        (_, "a command") => {
+            "`record` and `stat` last as long as a command beside their target; elsewhere give a time: -d 5."
+        }
         ("-p" | "-t" | "-G", "-C") => "-C profiles all that runs on these CPUs; leave it away.",
         _ => "Record them one after the other, or all with -a.",
     }

@@ -66,7 +66,7 @@ fn anything_but_one_target_is_refused_with_the_way_out() {
         ("", "no target is named", "-p PID"),
         ("-p 1 -t 2", "two targets are named: -p and -t", "one after the other"),
         ("-p 1 -G web", "two targets are named: -p and -G", "one after the other"),
-        ("-a -- sleep 5", "two targets are named: -a and a command", "record -a -d 5"),
+        ("-a -- sleep 5", "two targets are named: -a and a command", "-d 5"),
         ("-p 1 -C 0", "two targets are named: -p and -C", "leave it away"),
         ("-a --children", "--children says nothing about -a", "-p PID"),
         ("-t 5 --children", "--children says nothing about -t", "-p PID"),
@@ -80,11 +80,31 @@ fn anything_but_one_target_is_refused_with_the_way_out() {
 }
 
 #[test]
+fn a_command_beside_a_target_is_the_clock() {
+    for (line, command) in [
+        ("-a -- sleep 5", Some("sleep 5")),
+        ("-p 1 sleep 5", Some("sleep 5")),
+        ("-G web -- make -j8", Some("make -j8")),
+        ("-C 0 -- ./app -p 7", Some("./app -p 7")),
+        ("-p 1", None),
+        ("-- sleep 5", None),
+        ("--children -- sleep 5", None),
+    ] {
+        let args = record(line).target;
+        let (target, found) = clock(&args);
+        assert_eq!(found.map(|words| words.join(" ")).as_deref(), command, "{line}");
+        assert_eq!(target.command.is_empty(), command.is_some() || line == "-p 1", "{line}");
+        assert!(super::target(&target, MACHINE.online_cpus).is_ok(), "{line}");
+    }
+}
+
+#[test]
 fn without_flags_a_plan_has_the_documented_defaults() {
     let found = plan("-a").unwrap();
     let expected = Plan {
         target: Target::Threads { tids: vec![7] },
         events: vec![],
+        only: None,
         rate: Rate::Frequency(997),
         call_graph: CallGraph::Auto,
         off_cpu: false,
@@ -191,7 +211,7 @@ fn the_parser_itself_refuses_what_no_machine_could_do() {
         "record -d 0 -a",
         "record --call-graph dwarf,70000 -a",
         "record -C 3-1",
-        "record -v -q -a",
+        "record -v=3 -a",
         "record -Z",
         "report --format xml",
         "report --time-range 5s-1s",

@@ -5,7 +5,7 @@ use super::event_requests::{EventGroup, EventRequests, Restrictions, layout, rec
 use super::origin::Role;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CallGraph, EventKind, EventSpec, Note, Plan, Rate, Unit};
+use crate::model::{CallGraph, EventKind, EventSpec, Note, OnlyCode, Plan, Rate, Unit};
 use crate::pmu::detect::is_virtual;
 use crate::sys::perf::event::{self, Place, Request};
 use crate::sys::perf::tracefs::Format;
@@ -24,10 +24,19 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     let mut specs = if plan.events.is_empty() {
         vec![default_event(hardware, is_virtual, &mut notes)]
     } else {
-        plan.events.clone()
+        plan.events.iter().map(|spec| countable(spec, hardware, &mut notes)).collect()
     };
     // The recording states what was sampled, not what was requested.
-    specs.iter_mut().for_each(|spec| spec.exclude_kernel |= exclude_kernel);
+    for spec in &mut specs {
+        if let Some(only) = plan.only {
+            restrict(spec, only);
+        }
+        spec.exclude_kernel |= exclude_kernel;
+        if spec.exclude_kernel && spec.exclude_user && spec.exclude_hv {
+            return Err(Error::new(ErrorKind::NotPermitted, format!("event {} samples nothing", spec.name))
+                .hint("It leaves out user code, and the kernel does not let this user sample it: sudo sysctl kernel.perf_event_paranoid=1."));
+        }
+    }
     let rate = cap(plan.rate, root, &mut notes);
     let mut sets: Vec<EventGroup> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
@@ -126,6 +135,38 @@ fn default_event(hardware: bool, is_virtual: bool, notes: &mut Vec<Note>) -> Eve
     EventSpec { exclude_guest: cycles, ..EventSpec::new(name, kind, unit) }
 }
 
+/// Cycles that nothing counts here are replaced by the CPU clock, as perf does it: most who ask for them want to know
+/// where time goes. Other hardware events are never replaced, nor are members of a group.
+fn countable(spec: &EventSpec, hardware: bool, notes: &mut Vec<Note>) -> EventSpec {
+    if hardware || spec.kind != EventKind::Hardware(0) || spec.group.is_some() {
+        return spec.clone();
+    }
+    notes.push(Note {
+        topic: "no-cycles".to_string(),
+        text: format!("No hardware counter counts {} here: samples come from the CPU clock instead.", spec.name),
+        fix: Some("On a virtual machine, have its host expose the PMU.".to_string()),
+    });
+    let modifiers: String =
+        spec.name.split(':').nth(1).unwrap_or_default().chars().filter(|c| "uk".contains(*c)).collect();
+    let name = if modifiers.is_empty() { "cpu-clock".to_string() } else { format!("cpu-clock:{modifiers}") };
+    let (exclude_user, exclude_kernel) = (spec.exclude_user, spec.exclude_kernel);
+    EventSpec { exclude_user, exclude_kernel, ..EventSpec::new(&name, EventKind::Software(0), Unit::Nanos) }
+}
+
+/// Leaves out all other code, and says so in the name as perf's modifiers do.
+fn restrict(spec: &mut EventSpec, only: OnlyCode) {
+    let (letter, said) = match only {
+        OnlyCode::User => ('u', std::mem::replace(&mut spec.exclude_kernel, true)),
+        OnlyCode::Kernel => ('k', std::mem::replace(&mut spec.exclude_user, true)),
+    };
+    spec.exclude_hv = true;
+    if !said {
+        let begun =
+            spec.name.ends_with('/') || spec.name.contains(':') && !matches!(spec.kind, EventKind::Tracepoint { .. });
+        spec.name.extend((!begun).then_some(':').into_iter().chain([letter]));
+    }
+}
+
 /// Whether the event actually counts on this thread: many virtual machines open hardware events that stay at zero, and
 /// a pinned event reads nothing if other pinned events hold the counters.
 fn counts(pmu: u32, config: u64, pinned: bool) -> bool {
@@ -220,6 +261,47 @@ mod tests {
         ] {
             assert_eq!(numbers(&kind), expected, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn only_user_code_is_said_in_the_name_like_a_modifier() {
+        let named = |name: &str, kind| EventSpec::new(name, kind, Unit::Count);
+        for (mut spec, only, name) in [
+            (named("cycles", EventKind::Hardware(0)), OnlyCode::User, "cycles:u"),
+            (named("cycles:p", EventKind::Hardware(0)), OnlyCode::Kernel, "cycles:pk"),
+            (named("cpu/event=1/", EventKind::Hardware(0)), OnlyCode::User, "cpu/event=1/u"),
+            (named("sched:sched_switch", tracepoint()), OnlyCode::Kernel, "sched:sched_switch:k"),
+        ] {
+            restrict(&mut spec, only);
+            assert_eq!((spec.name.as_str(), spec.exclude_kernel), (name, only == OnlyCode::User));
+            assert_eq!(spec.exclude_user, only == OnlyCode::Kernel);
+            let again = spec.name.clone();
+            restrict(&mut spec, only);
+            assert_eq!(spec.name, again, "it is said once");
+        }
+    }
+
+    #[test]
+    fn cycles_that_nothing_counts_become_the_clock_and_nothing_else_does() {
+        let asked = |name: &str, kind| EventSpec {
+            exclude_kernel: name.ends_with('u'),
+            ..EventSpec::new(name, kind, Unit::Count)
+        };
+        for (name, kind, hardware, taken) in [
+            ("cycles", EventKind::Hardware(0), false, "cpu-clock"),
+            ("cycles:up", EventKind::Hardware(0), false, "cpu-clock:u"),
+            ("cycles:u", EventKind::Hardware(0), false, "cpu-clock:u"),
+            ("cycles:u", EventKind::Hardware(0), true, "cycles:u"),
+            ("instructions", EventKind::Hardware(1), false, "instructions"),
+        ] {
+            let mut notes = Vec::new();
+            let spec = countable(&asked(name, kind), hardware, &mut notes);
+            assert_eq!((spec.name.as_str(), notes.len()), (taken, usize::from(name != taken)));
+            assert_eq!(spec.exclude_kernel, name.ends_with('u'), "{name}");
+        }
+        let mut notes = Vec::new();
+        let grouped = EventSpec { group: Some(0), ..asked("cycles", EventKind::Hardware(0)) };
+        assert_eq!(countable(&grouped, false, &mut notes).name, "cycles");
     }
 
     /// A root whose kernel has one tracepoint, number 372.

@@ -8,48 +8,44 @@ pub use sweep::sweep;
 use crate::export::inert;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
-use crate::view::report::{FunctionRow, Report};
+use crate::view::report::{FunctionRow, Report, key_values};
 
 /// Functions, or the requested groups in their place. Shares are 0 to 1.
 #[must_use]
 pub fn report(report: &Report) -> Vec<u8> {
     let mut out = String::new();
     let (what, rows) = match &report.groups {
-        Some(groups) => (groups.by, &groups.rows),
+        Some(groups) => (groups.by.as_str(), &groups.rows),
         None => ("function", &report.functions),
     };
     let weight = |part: &str| format!("{part}_weight_{}", report.selection.unit);
-    line(
-        &mut out,
-        &[
-            what.to_string(),
-            "module".to_string(),
-            "kind".to_string(),
-            "self_share".to_string(),
-            "self_error".to_string(),
-            "total_share".to_string(),
-            "self_samples".to_string(),
-            "total_samples".to_string(),
-            weight("self"),
-            weight("total"),
-            "samples_coverage".to_string(),
-        ],
+    let mut head: Vec<String> = what.split(',').map(str::to_string).collect();
+    // Of several keys, one may be the module.
+    if !what.contains(',') {
+        head.push("module".to_string());
+    }
+    head.extend(
+        ["kind", "self_share", "self_error", "total_share", "self_samples", "total_samples"].map(str::to_string),
     );
+    head.extend([weight("self"), weight("total"), "samples_coverage".to_string()]);
+    line(&mut out, &head);
     let coverage = report.samples.coverage.value().map_or(String::new(), |share| share.to_string());
-    rows.iter().for_each(|row| line(&mut out, &cells(row, &coverage)));
+    rows.iter().for_each(|row| line(&mut out, &cells(what, row, &coverage)));
     inert::document(out)
 }
 
-fn cells(row: &FunctionRow, coverage: &str) -> Vec<String> {
+fn cells(what: &str, row: &FunctionRow, coverage: &str) -> Vec<String> {
     let kind = match row.kind {
         CodeKind::User => "user",
         CodeKind::Kernel => "kernel",
         CodeKind::Jit => "jit",
         CodeKind::Heading => "",
     };
-    vec![
-        text(&row.name),
-        text(&row.module),
+    let mut cells: Vec<String> = key_values(what, &row.name).into_iter().map(text).collect();
+    if !what.contains(',') {
+        cells.push(text(&row.module));
+    }
+    cells.extend([
         kind.to_string(),
         row.self_share.to_string(),
         row.self_error.map_or(String::new(), |error| error.to_string()),
@@ -59,7 +55,8 @@ fn cells(row: &FunctionRow, coverage: &str) -> Vec<String> {
         row.self_weight.to_string(),
         row.total_weight.to_string(),
         coverage.to_string(),
-    ]
+    ]);
+    cells
 }
 
 pub(super) fn text(name: &str) -> String {

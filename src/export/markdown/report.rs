@@ -7,7 +7,7 @@ use crate::model::{Note, Unit};
 use crate::view::Measured;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
 use crate::view::number;
-use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, Report};
+use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, Report, key_values};
 
 /// The report as UTF-8 Markdown.
 #[must_use]
@@ -148,25 +148,25 @@ fn metrics(out: &mut String, report: &Report) {
 
 fn functions(out: &mut String, report: &Report) {
     let (what, rows, left_out) = match &report.groups {
-        Some(groups) => (groups.by, &groups.rows, groups.left_out),
+        Some(groups) => (groups.by.as_str(), &groups.rows, groups.left_out),
         None => ("function", &report.functions, report.functions_left_out),
     };
-    out.push_str(&format!("\n### By {what}\n\n| self | ± | total | {what} | module |\n|---:|---:|---:|---|---|\n"));
-    rows.iter().for_each(|row| out.push_str(&function(row)));
+    let module = if what.contains(',') { "" } else { " module |" };
+    out.push_str(&format!("\n### By {}\n\n| self | ± | total |", what.replace(',', ", ")));
+    what.split(',').for_each(|key| out.push_str(&format!(" {key} |")));
+    out.push_str(&format!("{module}\n|---:|---:|---:|{}\n", "---|".repeat(what.split(',').count().max(2))));
+    rows.iter().for_each(|row| out.push_str(&function(what, row)));
     if left_out > 0 {
         out.push_str(&format!("\nand {left_out} more\n"));
     }
 }
 
-fn function(row: &FunctionRow) -> String {
+fn function(what: &str, row: &FunctionRow) -> String {
     let error = row.self_error.map_or("-".to_string(), |error| format!("{:.2}", error * 100.0));
-    format!(
-        "| {:.2}% | {error} | {:.2}% | {} | {} |\n",
-        row.self_share * 100.0,
-        row.total_share * 100.0,
-        code(&row.name),
-        code(&row.module)
-    )
+    let module = (!what.contains(',')).then_some(row.module.as_str());
+    let cells: Vec<String> = key_values(what, &row.name).into_iter().chain(module).map(code).collect();
+    let (own, total) = (row.self_share * 100.0, row.total_share * 100.0);
+    format!("| {own:.2}% | {error} | {total:.2}% | {} |\n", cells.join(" | "))
 }
 
 fn threads(out: &mut String, report: &Report) {

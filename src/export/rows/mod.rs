@@ -1,9 +1,12 @@
-//! One row per sample or wait with its stack by name: CSV for spreadsheets, Parquet for databases.
+//! One row per sample or wait with its stack by name: CSV for spreadsheets, JSON Lines for scripts, Parquet for
+//! databases.
 //! At most one row group of a Parquet file is in memory.
 
+mod jsonl;
 mod parquet;
 mod record;
 
+pub use jsonl::jsonl;
 pub use parquet::parquet;
 
 use super::csv::{cells_of, line, text};

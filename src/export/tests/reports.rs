@@ -1,7 +1,7 @@
 //! The report of every odd profile as text, JSON and Markdown.
 
 use super::*;
-use crate::analysis::GroupBy;
+use crate::analysis::GroupKey;
 use crate::export::{self, text::Style};
 use crate::view::report::{Report, ReportOptions};
 use crate::view::tests::odd::{hostile, hostile_names, odd_profiles};
@@ -11,8 +11,9 @@ use std::collections::BTreeSet;
 fn reports() -> Vec<(&'static str, Report)> {
     let mut all = Vec::new();
     for (case, profile) in odd_profiles() {
-        for by in [GroupBy::Function, GroupBy::Thread] {
+        for by in [GroupKey::Function, GroupKey::Thread] {
             for selection in both() {
+                let by = vec![by];
                 let options = ReportOptions { selection, by, limit: 0, detail_limit: 0, ..ReportOptions::default() };
                 all.extend(Report::build(&profile, &options).ok().map(|report| (case, report)));
             }

@@ -1,7 +1,7 @@
 //! Tables for spreadsheets and databases: a row per sample, and the report's main table.
 
 use super::*;
-use crate::analysis::{GroupBy, SortBy};
+use crate::analysis::{GroupKey, SortBy};
 use crate::export;
 use crate::view::report::{Report, ReportOptions};
 use crate::view::tests::odd::{hostile, hostile_names, odd_profiles};
@@ -44,8 +44,15 @@ fn a_row_per_sample_shows_each_name_in_full() {
 fn the_csv_report_has_a_row_per_function_and_its_shares_sum_to_one() {
     // Sums of numbers that are too large stay at the largest number.
     for (case, profile) in odd_profiles().into_iter().filter(|(case, _)| *case != "numbers too large") {
-        for by in [GroupBy::Function, GroupBy::Module, GroupBy::Thread, GroupBy::Process] {
-            let options = ReportOptions { by, sort: SortBy::Name, limit: 0, ..ReportOptions::default() };
+        for by in [
+            &[GroupKey::Function][..],
+            &[GroupKey::Module],
+            &[GroupKey::Thread],
+            &[GroupKey::Process],
+            &[GroupKey::Comm, GroupKey::Cpu],
+            &[GroupKey::Process, GroupKey::Module, GroupKey::Function],
+        ] {
+            let options = ReportOptions { by: by.to_vec(), sort: SortBy::Name, limit: 0, ..ReportOptions::default() };
             let report = Report::build(&profile, &options).unwrap();
             let rows = assert_csv(&String::from_utf8(export::csv::report(&report)).unwrap(), case);
             let expected = report.groups.as_ref().map_or(report.functions.len(), |groups| groups.rows.len());

@@ -1,22 +1,26 @@
 //! The main table: functions, or the groups in their place.
 //! Every share is shown with its error.
 
-use super::page::Page;
+use super::page::{Ink, Page};
 use crate::export::columns;
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::number;
-use crate::view::report::{FunctionRow, Report};
+use crate::view::report::{FunctionRow, Report, key_values};
 
 const MODULE: usize = 18;
 /// `  self   ±     total  k `: the columns before the name.
 const NUMBERS: usize = 27;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
-    let (what, many, rows, left_out) = match &report.groups {
-        Some(groups) => (groups.by, plural(groups.by), &groups.rows, groups.left_out),
-        None => ("function", "functions", &report.functions, report.functions_left_out),
+    let (what, rows, left_out) = match &report.groups {
+        Some(groups) => (groups.by.as_str(), groups.rows.as_slice(), groups.left_out),
+        None => ("function", report.functions.as_slice(), report.functions_left_out),
     };
+    let many = plural(what);
+    // Of several keys, each is a column of its own.
+    let keyed = what.contains(',').then(|| columned(what, rows));
+    let (what, rows) = keyed.as_ref().map_or((what, rows), |(heading, rows)| (heading.as_str(), rows.as_slice()));
     let samples = number::count(report.samples.count);
     let of = match report.samples.waits {
         Some(waits) => format!("share of time blocked, {} spans", number::count(waits)),
@@ -41,8 +45,39 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     ));
     for row in rows {
         page.line(&line(row, name, module));
+        for step in &row.call_paths {
+            let share = format!("{}%", two_decimals(step.share));
+            let lead = format!("{:26}{}{} ", "", "  ".repeat(step.level), columns::right(&share, 7));
+            let room = page.room_after(columns::width(&lead));
+            let name = columns::function(&visible(&step.name), room);
+            page.line(&page.paint(Ink::Quiet, &format!("{lead}{name}")));
+        }
     }
     page.left_out(left_out, many, " (--limit 0 shows all)");
+}
+
+/// The names of the keys, and the rows with their values below them.
+fn columned(what: &str, rows: &[FunctionRow]) -> (String, Vec<FunctionRow>) {
+    let heads: Vec<&str> = what.split(',').collect();
+    let values = |row: &FunctionRow| -> Vec<String> {
+        key_values(what, &row.name).into_iter().map(|value| visible(value).into_owned()).collect()
+    };
+    let all: Vec<Vec<String>> = rows.iter().map(values).collect();
+    let width = |at: usize| {
+        let cells = all.iter().filter_map(|row| row.get(at)).map(|cell| columns::width(cell));
+        cells.chain([heads[at].len()]).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let joined = |cells: Vec<&str>| {
+        let padded: Vec<String> = cells.iter().zip(&widths).map(|(cell, width)| columns::left(cell, *width)).collect();
+        padded.join("  ").trim_end().to_string()
+    };
+    let named = |(row, cells): (&FunctionRow, &Vec<String>)| FunctionRow {
+        name: joined(cells.iter().map(String::as_str).collect()),
+        module: String::new(),
+        ..row.clone()
+    };
+    (joined(heads.clone()), rows.iter().zip(&all).map(named).collect())
 }
 
 fn line(row: &FunctionRow, name: usize, module: usize) -> String {
@@ -78,7 +113,10 @@ fn plural(what: &str) -> &'static str {
         "module" => "modules",
         "thread" => "threads",
         "process" => "processes",
-        _ => "functions",
+        "cpu" => "CPUs",
+        "comm" => "names",
+        "function" => "functions",
+        _ => "rows",
     }
 }
 

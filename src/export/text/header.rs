@@ -83,6 +83,10 @@ fn selected(report: &Report) -> Option<String> {
         let pids: Vec<_> = selection.pids.iter().map(u32::to_string).collect();
         parts.push(format!("processes {}", pids.join(", ")));
     }
+    if !selection.cpus.is_empty() {
+        let cpus: Vec<_> = selection.cpus.iter().map(u32::to_string).collect();
+        parts.push(format!("samples on CPUs {} (metrics and waits: all CPUs)", cpus.join(", ")));
+    }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

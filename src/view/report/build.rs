@@ -2,13 +2,14 @@
 //! It fails only if the selection cannot be satisfied, not if there is little data.
 
 use super::{
-    EventRow, FunctionRow, Groups, HardwareView, MetricView, NeighboursView, OffCpuView, ProcessView, Report,
-    SamplesView, SelectionView, ThreadView,
+    EventRow, FunctionRow, Groups, HardwareView, MetricView, NeighboursView, OffCpuView, PathOptions, PathStep,
+    ProcessView, Report, SamplesView, SelectionView, ThreadView,
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
-    Counters, GroupBy, Names, Ranking, Selection, SortBy, StackCounts, Summary, Tasks, ThreadSet, Window,
-    blocked_paths, metrics, off_cpu_totals, operations, per_operation, processes, rank, summary, threads,
+    Butterfly, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy, StackCounts, Summary, Tasks,
+    ThreadSet, Window, blocked_paths, group, matches, metrics, off_cpu_totals, operations, per_operation, processes,
+    rank, summary, threads,
 };
 use crate::error::Result;
 use crate::model::profile::Profile;
@@ -23,10 +24,18 @@ use std::borrow::Cow;
 pub struct ReportOptions {
     /// The part of the recording.
     pub selection: Selection,
-    /// What a row of the main table represents.
-    pub by: GroupBy,
+    /// What a row of the main table stands for.
+    pub by: Vec<GroupKey>,
     /// Its order.
     pub sort: SortBy,
+    /// Its rows have at least this share, 0 to 1: including callees if they are sorted by that, else of own code.
+    pub min_share: f64,
+    /// It shows only code of these modules, by file name or path; empty for all.
+    pub modules: Vec<String>,
+    /// It shows only these functions; empty for all.
+    pub functions: Vec<String>,
+    /// The call paths shown with each function.
+    pub call_paths: Option<PathOptions>,
     /// Rows of the main table; 0 for all.
     pub limit: usize,
     /// Maximum number of processes, threads, neighbours and blocked call paths; 0 for all.
@@ -37,8 +46,12 @@ impl Default for ReportOptions {
     fn default() -> Self {
         ReportOptions {
             selection: Selection::default(),
-            by: GroupBy::Function,
+            by: vec![GroupKey::Function],
             sort: SortBy::SelfWeight,
+            min_share: 0.0,
+            modules: Vec::new(),
+            functions: Vec::new(),
+            call_paths: None,
             limit: 20,
             detail_limit: 10,
         }
@@ -46,6 +59,20 @@ impl Default for ReportOptions {
 }
 
 impl ReportOptions {
+    /// The rows of the main table that are asked for.
+    fn shown(&self, ranking: &Ranking) -> Ranking {
+        let any = |patterns: &[String], text: &str| patterns.is_empty() || patterns.iter().any(|it| matches(it, text));
+        let cell = self.by.iter().position(|key| *key == GroupKey::Function).unwrap_or_default();
+        let is_shown = |row: &&Rank| {
+            let weight = if self.sort == SortBy::TotalWeight { row.total_weight } else { row.self_weight };
+            let file = row.module.rsplit('/').next().unwrap_or_default();
+            ranking.share(weight) >= self.min_share
+                && (any(&self.modules, file) || any(&self.modules, &row.module))
+                && any(&self.functions, row.name.split('\t').nth(cell).unwrap_or_default())
+        };
+        Ranking { rows: ranking.rows.iter().filter(is_shown).cloned().collect(), ..*ranking }
+    }
+
     fn limit(&self) -> usize {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }
@@ -75,6 +102,7 @@ impl Report {
             (Some(functions), sort) => Cow::Owned(functions.clone().sorted(sort)),
             (None, _) => Cow::Owned(ranked(GroupBy::Function)),
         };
+        let functions = options.shown(&functions);
         let thread_rows = threads(&tasks, &counters, &counts, window);
         let process_rows = processes(&tasks, &thread_rows);
         let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
@@ -84,6 +112,13 @@ impl Report {
             let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
             OffCpuView::of(source, &totals, &paths, options.detail_limit())
         });
+        let mut function_rows = rows(&functions, options.limit());
+        if let Some(paths) = options.call_paths {
+            for row in &mut function_rows {
+                let butterfly = Butterfly::of(profile, &names, &counts, (&row.name, &row.module));
+                row.call_paths = PathStep::of(&butterfly, &names, counts.weight, paths);
+            }
+        }
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
@@ -104,9 +139,17 @@ impl Report {
             findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &counts.who, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
-            functions: rows(&functions, options.limit()),
+            functions: function_rows,
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
-            groups: (options.by != GroupBy::Function).then(|| groups(&ranked(options.by), options)),
+            groups: (options.by != [GroupKey::Function]).then(|| {
+                let ranking = match options.by.as_slice() {
+                    [GroupKey::Module] => ranked(GroupBy::Module),
+                    [GroupKey::Thread] => ranked(GroupBy::Thread),
+                    [GroupKey::Process] => ranked(GroupBy::Process),
+                    keys => group(profile, &names, &tasks, selection, keys, options.sort),
+                };
+                Groups::of(&options.shown(&ranking), &options.by, options.limit())
+            }),
             processes: process_rows
                 .iter()
                 .take(options.detail_limit())
@@ -127,17 +170,6 @@ impl Report {
 
 fn rows(ranking: &Ranking, limit: usize) -> Vec<FunctionRow> {
     ranking.rows.iter().take(limit).map(|row| FunctionRow::of(ranking, row)).collect()
-}
-
-fn groups(ranking: &Ranking, options: &ReportOptions) -> Groups {
-    let by = match options.by {
-        GroupBy::Function => "function",
-        GroupBy::Module => "module",
-        GroupBy::Thread => "thread",
-        GroupBy::Process => "process",
-    };
-    let left_out = ranking.rows.len().saturating_sub(options.limit());
-    Groups { by, rows: rows(ranking, options.limit()), left_out }
 }
 
 fn metric_views(
@@ -176,6 +208,7 @@ fn selection_view(profile: &Profile, selection: &Selection, window: Window) -> S
         metrics_to_s: window.to.seconds(),
         threads: ids.chain(selection.comms.iter().cloned()).collect(),
         pids: selection.pids.clone(),
+        cpus: selection.cpus.clone(),
     }
 }
 

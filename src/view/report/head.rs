@@ -24,6 +24,9 @@ pub struct SelectionView {
     pub threads: Vec<String>,
     /// Selected processes; empty for all.
     pub pids: Vec<u32>,
+    /// CPUs whose samples are selected; empty for all. Metrics and waits are those of all CPUs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
 }
 
 /// Number and quality of the samples.

@@ -2,17 +2,20 @@
 //! Nothing is rounded or reordered for display.
 
 mod build;
+mod call_paths;
 mod head;
 mod metrics;
 mod neighbours;
 mod tables;
 
 pub use build::ReportOptions;
+pub use call_paths::{PathOptions, PathStep};
 pub use head::{HardwareView, SamplesView, SelectionView};
 pub use metrics::MetricView;
 pub use neighbours::{NeighbourView, NeighboursView};
 pub use tables::{
     CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView, WaitCoverageView,
+    key_values,
 };
 
 use super::baseline::BaselineComparisonView;

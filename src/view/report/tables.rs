@@ -1,7 +1,9 @@
 //! The report's tables, row by row. A share is a fraction of the selection's weight, 0 to 1.
 
+use super::call_paths::PathStep;
 use crate::analysis::{
-    BlockedPath, Cause, CauseTotal, CodeKind, OffCpuTotals, ProcessRow, Rank, Ranking, ThreadRow, WaitCoverage,
+    BlockedPath, Cause, CauseTotal, CodeKind, GroupKey, OffCpuTotals, ProcessRow, Rank, Ranking, ThreadRow,
+    WaitCoverage,
 };
 use crate::model::WaitSource;
 use crate::units::Nanos;
@@ -48,6 +50,9 @@ pub struct FunctionRow {
     pub self_weight: u64,
     /// Weight of the samples with it anywhere on the stack.
     pub total_weight: u64,
+    /// Its call paths, if requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub call_paths: Vec<PathStep>,
 }
 
 impl FunctionRow {
@@ -65,6 +70,7 @@ impl FunctionRow {
             total_samples: rank.total_samples,
             self_weight: rank.self_weight,
             total_weight: rank.total_weight,
+            call_paths: Vec::new(),
         }
     }
 }
@@ -72,12 +78,29 @@ impl FunctionRow {
 /// A ranking by something other than functions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Groups {
-    /// `module`, `thread` or `process`.
-    pub by: &'static str,
-    /// The rows, in the requested order.
+    /// What rows are told apart by: `module`, `thread`, `comm,function`.
+    pub by: String,
+    /// The rows, in the requested order. The name of a row by several keys holds their values, separated by tabs.
     pub rows: Vec<FunctionRow>,
     /// Number of rows left out.
     pub left_out: usize,
+}
+
+/// The values of a row's name by the keys in `by`.
+#[must_use]
+pub fn key_values<'a>(by: &str, name: &'a str) -> Vec<&'a str> {
+    if by.contains(',') { name.split('\t').collect() } else { vec![name] }
+}
+
+impl Groups {
+    pub(super) fn of(ranking: &Ranking, keys: &[GroupKey], limit: usize) -> Groups {
+        let labels: Vec<&str> = keys.iter().map(|key| key.label()).collect();
+        Groups {
+            by: labels.join(","),
+            rows: ranking.rows.iter().take(limit).map(|rank| FunctionRow::of(ranking, rank)).collect(),
+            left_out: ranking.rows.len().saturating_sub(limit),
+        }
+    }
 }
 
 /// A thread.

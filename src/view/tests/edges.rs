@@ -1,7 +1,7 @@
 //! Every view of every odd profile.
 
 use super::odd::odd_profiles;
-use crate::analysis::{Axis, GroupBy, Selection, SortBy, TimeRange};
+use crate::analysis::{Axis, GroupBy, GroupKey, Selection, SortBy, TimeRange};
 use crate::model::profile::Profile;
 use crate::units::Nanos;
 use crate::view::flame::{FlameGraph, FlameOptions};
@@ -102,9 +102,16 @@ fn waits_and_unknown_threads_of_every_odd_profile_are_shown_or_refused_with_a_re
 #[test]
 fn a_report_of_every_odd_profile_has_shares_between_zero_and_one() {
     for (name, profile) in odd_profiles() {
-        for by in [GroupBy::Function, GroupBy::Module, GroupBy::Thread, GroupBy::Process] {
+        for by in [
+            &[GroupKey::Function][..],
+            &[GroupKey::Module],
+            &[GroupKey::Thread],
+            &[GroupKey::Process],
+            &[GroupKey::Comm, GroupKey::Cpu],
+            &[GroupKey::Process, GroupKey::Module, GroupKey::Function],
+        ] {
             for sort in [SortBy::SelfWeight, SortBy::TotalWeight, SortBy::Samples, SortBy::Name] {
-                let options = ReportOptions { by, sort, limit: 0, ..ReportOptions::default() };
+                let options = ReportOptions { by: by.to_vec(), sort, limit: 0, ..ReportOptions::default() };
                 let Ok(report) = Report::build(&profile, &options) else { panic!("{name}: no report") };
                 let rows = report.groups.as_ref().map_or(&report.functions, |groups| &groups.rows);
                 let mut own = 0.0;

@@ -1,7 +1,7 @@
 //! A report as one value: limits and what they leave out, the selection as it was made, and what could not be measured.
 
 use crate::analysis::testing::{Synthetic, event, ms};
-use crate::analysis::{Axis, GroupBy, Selection, SortBy, TimeRange};
+use crate::analysis::{Axis, GroupKey, Selection, SortBy, TimeRange};
 use crate::model::profile::Profile;
 use crate::model::{MetricId, Scope, TaskChange, TaskState, Unit};
 use crate::units::Nanos;
@@ -58,11 +58,11 @@ fn rows_come_in_the_order_that_was_asked_for() {
 fn groups_are_there_only_where_functions_are_not_asked_for_and_hold_all_samples() {
     assert!(report(&ReportOptions::default()).groups.is_none());
     for (by, name, rows) in
-        [(GroupBy::Module, "module", 3), (GroupBy::Thread, "thread", 6), (GroupBy::Process, "process", 1)]
+        [(GroupKey::Module, "module", 3), (GroupKey::Thread, "thread", 6), (GroupKey::Process, "process", 1)]
     {
-        let options = ReportOptions { by, limit: 0, ..ReportOptions::default() };
+        let options = ReportOptions { by: vec![by], limit: 0, ..ReportOptions::default() };
         let groups = report(&options).groups.unwrap_or_else(|| panic!("{name}"));
-        assert_eq!((groups.by, groups.left_out), (name, 0));
+        assert_eq!((groups.by.as_str(), groups.left_out), (name, 0));
         assert_eq!(groups.rows.iter().map(|row| row.self_samples).sum::<u64>(), 21, "{name}");
         assert_eq!(groups.rows.len(), rows, "{name}: {:?}", groups.rows);
     }

@@ -1,7 +1,7 @@
 //! Sums, shares and orders of reports and flame graphs.
 
 use super::{Recipe, THREADS, recipe};
-use ironlaw::analysis::{Axis, GroupBy, Selection, TimeRange};
+use ironlaw::analysis::{Axis, GroupKey, Selection, TimeRange};
 use ironlaw::export;
 use ironlaw::model::profile::Profile;
 use ironlaw::view::flame::{FlameGraph, FlameOptions};
@@ -64,9 +64,16 @@ proptest! {
     #[test]
     fn every_grouping_adds_up_to_the_same(recipe in recipe()) {
         let profile = recipe.profile();
-        for by in [GroupBy::Function, GroupBy::Module, GroupBy::Thread, GroupBy::Process] {
-            let grouped = json(&report(&profile, |options| options.by = by));
-            let table = if by == GroupBy::Function { "functions" } else { "groups" };
+        for by in [
+            &[GroupKey::Function][..],
+            &[GroupKey::Module],
+            &[GroupKey::Thread],
+            &[GroupKey::Process],
+            &[GroupKey::Comm, GroupKey::Cpu],
+            &[GroupKey::Process, GroupKey::Module, GroupKey::Function],
+        ] {
+            let grouped = json(&report(&profile, |options| options.by = by.to_vec()));
+            let table = if by == [GroupKey::Function] { "functions" } else { "groups" };
             let table = if grouped[table].is_array() { table } else { "functions" };
             prop_assert_eq!(sum(&grouped, table, "self_weight"), recipe.weight(), "{:?}", by);
         }

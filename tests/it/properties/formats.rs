@@ -2,7 +2,7 @@
 
 use super::recipe::Taken;
 use super::{NAMES, Recipe, recipe};
-use ironlaw::analysis::{GroupBy, Selection};
+use ironlaw::analysis::{GroupKey, Selection};
 use ironlaw::export;
 use ironlaw::export::svg::SvgOptions;
 use ironlaw::export::text::Style;
@@ -130,8 +130,8 @@ proptest! {
     }
 
     #[test]
-    fn text_obeys_no_name_and_keeps_its_width(recipe in recipe(), width in 40usize..160, by_thread in any::<bool>()) {
-        let by = if by_thread { GroupBy::Thread } else { GroupBy::Function };
+    fn text_obeys_no_name_and_keeps_its_width(recipe in recipe(), width in 40usize..160, by_comm in any::<bool>()) {
+        let by = if by_comm { vec![GroupKey::Comm, GroupKey::Function] } else { vec![GroupKey::Function] };
         let report = Report::build(&recipe.profile(), &ReportOptions { by, ..all() }).unwrap();
         let page = String::from_utf8(export::text::report(&report, Style { width: Some(width), colour: false })).unwrap();
         prop_assert!(!page.chars().any(acts), "{:?}", page.chars().find(|letter| acts(*letter)));

@@ -1,0 +1,202 @@
+//! Ranks by several keys at once: threads by name and CPU, functions by process, as `perf report --sort` does it.
+
+use super::names::{CodeKind, Names, short};
+use super::observe::{chosen_samples, spans};
+use super::profile_tree::{UNKNOWN, Weight};
+use super::ranking::{Ranking, SortBy, Sum};
+use super::selection::{Axis, Selection};
+use super::tasks::Tasks;
+use crate::model::StackId;
+use crate::model::profile::Profile;
+use rustc_hash::FxHashMap;
+
+/// What rows are told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupKey {
+    /// The last name of the thread.
+    Comm,
+    /// The process, by id.
+    Process,
+    /// The thread, by id.
+    Thread,
+    /// The CPU of a sample; a wait has none.
+    Cpu,
+    /// The program or library.
+    Module,
+    /// The function.
+    Function,
+}
+
+impl GroupKey {
+    /// Its name, as a heading.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            GroupKey::Comm => "comm",
+            GroupKey::Process => "process",
+            GroupKey::Thread => "thread",
+            GroupKey::Cpu => "cpu",
+            GroupKey::Module => "module",
+            GroupKey::Function => "function",
+        }
+    }
+
+    fn is_code(self) -> bool {
+        matches!(self, GroupKey::Module | GroupKey::Function)
+    }
+}
+
+/// Numbers of name, process, thread and CPU; 0 where no key asks for it.
+type Who = [u32; 4];
+/// The CPU of a wait.
+const NO_CPU: u32 = u32::MAX;
+
+/// Numbers of texts.
+#[derive(Default)]
+struct Texts<'a> {
+    numbers: FxHashMap<&'a str, u32>,
+    texts: Vec<&'a str>,
+}
+
+impl<'a> Texts<'a> {
+    fn number(&mut self, text: &'a str) -> u32 {
+        *self.numbers.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() as u32 - 1
+        })
+    }
+}
+
+/// Ranks the observations of a selection by `keys`. The name of a row holds the keys' values, separated by tabs. Code that
+/// a stack passes more than once counts once in the row's total.
+#[must_use]
+pub fn group(
+    profile: &Profile,
+    names: &Names,
+    tasks: &Tasks,
+    selection: &Selection,
+    keys: &[GroupKey],
+    sort: SortBy,
+) -> Ranking {
+    let mut comms = Texts::default();
+    let mut stacks: FxHashMap<(Who, Option<StackId>), Weight> = FxHashMap::default();
+    let mut all = Weight::default();
+    let mut add = |[pid, tid, cpu]: [u32; 3], stack: Option<StackId>, weight: u64| {
+        let mut by = Who::default();
+        for key in keys {
+            match key {
+                GroupKey::Comm => by[0] = comms.number(tasks.get(tid).map_or("", |task| task.comm.as_str())),
+                GroupKey::Process => by[1] = pid,
+                GroupKey::Thread => by[2] = tid,
+                GroupKey::Cpu => by[3] = cpu,
+                GroupKey::Module | GroupKey::Function => {}
+            }
+        }
+        let one = Weight { weight, samples: 1 };
+        *stacks.entry((by, stack)).or_default() += one;
+        all += one;
+    };
+    let who = selection.who(tasks);
+    match selection.axis {
+        Axis::Event(event) => chosen_samples(profile, event, selection, &who).for_each(|at| {
+            let samples = &profile.samples;
+            add([samples.pid[at], samples.tid[at], samples.cpu[at]], samples.stack[at], samples.weight[at]);
+        }),
+        Axis::OffCpu => spans(profile, selection.time, &who)
+            .for_each(|(_, seen)| add([seen.pid, seen.tid, NO_CPU], seen.stack, seen.weight)),
+    }
+    let by_function = keys.contains(&GroupKey::Function);
+    let by_code = keys.iter().any(|key| key.is_code());
+    let mut modules = Texts::default();
+    let mut sums: FxHashMap<(Who, Option<u32>), Sum> = FxHashMap::default();
+    let mut on_stack: Vec<u32> = Vec::new();
+    for ((by, stack), weight) in stacks {
+        on_stack.clear();
+        if by_code {
+            for call in names.walk(profile, stack) {
+                let module = |at: u32| names.functions.get(at as usize).map_or("", |function| function.module.as_str());
+                let code = if by_function { call.function } else { modules.number(module(call.function)) };
+                if !on_stack.contains(&code) {
+                    on_stack.push(code);
+                }
+            }
+        }
+        sums.entry((by, on_stack.first().copied())).or_default().add(weight);
+        for code in on_stack.iter().skip(1) {
+            sums.entry((by, Some(*code))).or_default().add_callees(weight);
+        }
+    }
+    let rows = sums.into_iter().map(|((by, code), sum)| {
+        let function = code.filter(|_| by_function).and_then(|at| names.functions.get(at as usize));
+        let module = match (function, code) {
+            (Some(function), _) => function.module.as_str(),
+            (None, Some(at)) => modules.texts.get(at as usize).copied().unwrap_or_default(),
+            (None, None) => "",
+        };
+        let text = |key: &GroupKey| match key {
+            GroupKey::Comm => comms.texts.get(by[0] as usize).copied().unwrap_or_default().to_string(),
+            GroupKey::Process => by[1].to_string(),
+            GroupKey::Thread => by[2].to_string(),
+            GroupKey::Cpu if by[3] == NO_CPU => "-".to_string(),
+            GroupKey::Cpu => by[3].to_string(),
+            GroupKey::Module if module.is_empty() => UNKNOWN.to_string(),
+            GroupKey::Module => short(module).to_string(),
+            GroupKey::Function => function.map_or(UNKNOWN, |function| function.name.as_str()).to_string(),
+        };
+        let texts: Vec<String> = keys.iter().map(|key| text(key).replace('\t', " ")).collect();
+        let kind = function.map_or(CodeKind::Heading, |function| function.kind);
+        sum.rank(&texts.join("\t"), module, kind, false, None)
+    });
+    Ranking { rows: rows.collect(), weight: all.weight, samples: all.samples }.sorted(sort)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    fn check(synthetic: Synthetic, keys: &[GroupKey], expected: &[(&str, u64, u64)]) {
+        let profile = synthetic.finish();
+        let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+        let ranking = group(&profile, &names, &tasks, &Selection::default(), keys, SortBy::SelfWeight);
+        let rows: Vec<_> =
+            ranking.rows.iter().map(|row| (row.name.as_str(), row.self_weight, row.total_weight)).collect();
+        assert_eq!(rows, expected, "{keys:?}");
+        assert_eq!(ranking.rows.iter().map(|row| row.self_weight).sum::<u64>(), ranking.weight);
+    }
+
+    fn two_threads() -> Synthetic {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "main").alive(42, "io");
+        synthetic
+            .samples(0, 41, "app!main;app!walk;app!walk", 3)
+            .samples(0, 42, "app!main;/lib/c.so!read", 2)
+            .samples(0, 42, "app!main", 1);
+        synthetic
+    }
+
+    #[test]
+    fn rows_are_told_apart_by_every_key_and_recursion_counts_once() {
+        use GroupKey::{Comm, Function, Module, Thread};
+        check(two_threads(), &[Comm], &[("io", 3, 3), ("main", 3, 3)]);
+        check(two_threads(), &[Comm, Thread], &[("io\t42", 3, 3), ("main\t41", 3, 3)]);
+        check(two_threads(), &[Module], &[("app", 4, 6), ("c.so", 2, 2)]);
+        check(
+            two_threads(),
+            &[Comm, Module, Function],
+            &[("main\tapp\twalk", 3, 3), ("io\tc.so\tread", 2, 2), ("io\tapp\tmain", 1, 3), ("main\tapp\tmain", 0, 3)],
+        );
+        check(
+            two_threads(),
+            &[Function, Comm],
+            &[("walk\tmain", 3, 3), ("read\tio", 2, 2), ("main\tio", 1, 3), ("main\tmain", 0, 3)],
+        );
+    }
+
+    #[test]
+    fn samples_without_an_address_are_a_row_of_their_own() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "main").samples(0, 41, "", 4).samples(0, 41, "app!main", 1);
+        check(synthetic, &[GroupKey::Comm, GroupKey::Function], &[("main\t[unknown]", 4, 4), ("main\tmain", 1, 1)]);
+    }
+}

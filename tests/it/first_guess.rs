@@ -1,0 +1,183 @@
+//! What users of perf, samply and their like type first: each line is run, and does what it means there or names what does.
+
+use crate::program::{Dir, IRONLAW, Ran};
+
+/// A recording of the planted hot spot, and its process while it runs.
+fn recorded(dir: &Dir) {
+    dir.record("run.ironlaw", "", "hotspot --threads 2 --seconds 1");
+}
+
+fn ran(dir: &Dir, line: &str) -> Ran {
+    dir.ironlaw(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+#[test]
+fn a_command_beside_a_target_is_how_long_it_is_recorded() {
+    require!("perf", "root");
+    let dir = Dir::alone();
+    let target = dir.start(&["workload", "hotspot", "--threads", "1", "--seconds", "30"]);
+    let pid = target.pid();
+    for (line, code) in [
+        ("record -f -o run -a -- sleep 0.5", 0),
+        ("record -f -o run -a sleep 0.5", 0),
+        (&format!("record -f -o run -p {pid} -- sleep 0.5"), 0),
+        (&format!("record -f -o run -t {pid} -- sh -c exit_7"), 7),
+    ] {
+        let words: Vec<String> = line.split_whitespace().map(|word| word.replace('_', " ")).collect();
+        let ran = dir.ironlaw(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(code), "{line}: {}", ran.err);
+        let seconds = dir.report("run.ironlaw", "")["duration_s"].as_f64().unwrap();
+        assert!(code != 0 || (0.4..20.0).contains(&seconds), "{line}: {seconds} s");
+    }
+    let missing = ran(&dir, &format!("record -o none -p {pid} -- no-such-program-anywhere"));
+    assert_eq!(missing.code, Some(1), "{}", missing.err);
+    assert!(missing.err.contains("no-such-program-anywhere"), "{}", missing.err);
+    // A clock that outlasts the capture is ended with it.
+    let early = ran(&dir, &format!("record -f -o run -p {pid} -d 0.3 -- sleep 3600.25"));
+    assert_eq!(early.code, Some(0), "{}", early.err);
+    let left = dir.command("pgrep", &["-f", "sleep 3600.25"]).output().unwrap();
+    assert!(left.stdout.is_empty(), "{}", String::from_utf8_lossy(&left.stdout));
+}
+
+#[test]
+fn the_command_of_the_clock_is_recorded_from_its_first_instruction() {
+    require!("perf", "root");
+    let dir = Dir::new();
+    let words = ["record", "-o", "run", "-a", "--", IRONLAW, "workload", "hotspot", "--threads", "1", "--seconds", "1"];
+    dir.ironlaw(&words).succeeds();
+    let report = dir.report("run.ironlaw", "--sort comm,symbol");
+    let rows = report["groups"]["rows"].as_array().unwrap();
+    let named = |row: &&serde_json::Value| row["name"].as_str().is_some_and(|name| name.contains("\tchecksum_block"));
+    assert!(rows.iter().any(|row| named(&row)), "{} rows", rows.len());
+}
+
+#[test]
+fn capture_flags_of_perf_are_understood() {
+    require!("perf");
+    let dir = Dir::new();
+    let work = format!("{IRONLAW} workload hotspot --threads 1 --seconds 0.4");
+    for flags in [
+        "-F 99 -g",
+        "-g dwarf",
+        "-g dwarf,8192",
+        "-g fp --",
+        "--call-graph=fp --",
+        "-F max",
+        "-c 1000000 -e cpu-clock",
+        "-e cycles -g --",
+        "-e cycles:u",
+        "-e cpu-clock,page-faults",
+        "--all-user -v",
+        "-v --",
+        "-q",
+    ] {
+        let ran = ran(&dir, &format!("record -f -o run {flags} {work}")).succeeds();
+        assert!(ran.out.starts_with("ops "), "{flags}: nothing but what the command prints: {}", ran.out);
+        let report = dir.report("run.ironlaw", "");
+        assert!(report["samples"]["count"].as_u64().unwrap() > 0, "{flags}: {}", ran.err);
+        if flags.contains("--all-user") {
+            let event = report["events"][0]["name"].as_str().unwrap();
+            assert!(event.ends_with(":u"), "{event}");
+            assert!(report["functions"].as_array().unwrap().iter().all(|row| row["kind"] != "kernel"));
+            assert!(ran.err.contains("sampling ") && ran.err.contains("stacks: auto"), "{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn report_takes_perfs_flags() {
+    require!("perf");
+    let dir = Dir::new();
+    recorded(&dir);
+    let first = |line: &str| {
+        let report: serde_json::Value = serde_json::from_str(&ran(&dir, line).succeeds().out).unwrap();
+        report
+    };
+    let tid = first("report --format json")["threads"][0]["tid"].as_u64().unwrap();
+    let pid = first("report --format json")["threads"][0]["pid"].as_u64().unwrap();
+    for (flags, shows) in [
+        ("", "Functions"),
+        ("--stdio", "Functions"),
+        ("-i run.ironlaw --stdio", "Functions"),
+        ("--input=run.ironlaw", "Functions"),
+        ("--no-children", "checksum_block"),
+        ("--children", "checksum_block"),
+        ("-g", "checksum_block"),
+        ("-g caller", "checksum_block"),
+        ("-g callee,2 --no-children", "checksum_block"),
+        ("-g graph,0.5,caller", "checksum_block"),
+        ("--percent-limit 1", "checksum_block"),
+        ("-s dso", "Modules"),
+        ("--sort dso,symbol,comm", "module"),
+        ("-s comm,tid --stdio", "comm"),
+        ("--sort cpu", "CPUs"),
+        ("--by comm,function", "comm"),
+        ("--by process", "Processes"),
+        ("--comm 'worker*' --stdio", "checksum_block"),
+        (&format!("--tid {tid}"), "Functions"),
+        (&format!("--pid {pid} --no-children"), "checksum_block"),
+        ("--dso ironlaw", "checksum_block"),
+        ("--dso 'iron*' --symbol check*", "checksum_block"),
+        ("-C 0-8191", "samples on CPUs 0, 1"),
+        ("--stdio -n", "here: "),
+    ] {
+        let ran = ran(&dir, &format!("report {}", flags.replace('\'', "")));
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(said.contains(shows), "{flags}:\n{said}");
+        assert_eq!(ran.code, Some(if shows == "here: " { 2 } else { 0 }), "{flags}:\n{said}");
+    }
+    let limited = first("report --format json --limit 0 --percent-limit 20");
+    let rows = limited["functions"].as_array().unwrap();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["self_share"].as_f64().unwrap() >= 0.2), "{rows:?}");
+    let kernel = first("report --format json --limit 0 --dso [kernel.kallsyms]");
+    assert!(kernel["functions"].as_array().unwrap().iter().all(|row| row["kind"] == "kernel"));
+    let paths = first("report --format json -g callee");
+    let hot = paths["functions"].as_array().unwrap().iter().find(|row| row["name"] == "checksum_block").unwrap();
+    assert!(hot["call_paths"].as_array().unwrap().iter().any(|step| step["name"] == "worker_main"), "{hot}");
+}
+
+#[test]
+fn script_prints_samples_with_their_stacks() {
+    require!("perf");
+    let dir = Dir::new();
+    recorded(&dir);
+    for line in ["script", "script -i run.ironlaw", "script run.ironlaw --comm worker*"] {
+        let out = ran(&dir, line).succeeds().out;
+        assert!(out.contains("checksum_block") && out.contains("cpu-clock") | out.contains("cycles"), "{line}");
+    }
+}
+
+#[test]
+fn commands_and_flags_of_others_name_what_answers_them_here() {
+    let dir = Dir::new();
+    for (line, here) in [
+        ("lock contention", "record --off-cpu"),
+        ("sched timehist", "record --off-cpu"),
+        ("mem record", "import perf.data"),
+        ("c2c report", "import perf.data"),
+        ("annotate checksum_block", "Enter on a function"),
+        ("trace -p 1", "record -e"),
+        ("probe --add f", "uprobe:"),
+        ("bench sched", "demo"),
+        ("load run.ironlaw", "view REC"),
+        ("version", "--version"),
+        ("record --no-inherit ./app", "-t TID"),
+        ("record -i ./app", "-t TID"),
+        ("record -m 512 ./app", "buffers"),
+        ("record -b ./app", "--call-graph lbr"),
+        ("record --overwrite -a", "watch --on-alarm"),
+        ("report --tui", "ironlaw view"),
+        ("report --time 1,2", "--time-range"),
+        ("flamegraph -p 1", "record -p PID"),
+    ] {
+        let ran = ran(&dir, line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {}", ran.err);
+        assert!(ran.err.contains("here: ") && ran.err.contains(here), "{line}: {}", ran.err);
+    }
+    for (line, shows) in
+        [("help", "ironlaw help"), ("--version", "ironlaw "), ("-h", "Usage: "), ("record -h", "Usage: ")]
+    {
+        let ran = ran(&dir, line).succeeds();
+        assert!(ran.out.contains(shows), "{line}: {}", ran.out);
+    }
+}
