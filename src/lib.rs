@@ -22,6 +22,7 @@
 //! | [`pmu`] | event names to kernel attributes | opens an event |
 //! | [`symbols`] | addresses to names | opens a file itself |
 //! | [`unwind`] | registers and stack bytes to addresses | reads memory or files |
+//! | [`disassembly`] | machine code to instructions and their classes | reads files |
 //! | [`collect`] | live capture: open, drain, reassemble, host facts | symbolizes, blocks on a reader |
 //! | [`ops`] | what counts a program's operations, apart from the kernel | tells operations apart |
 //! | [`store`] | the recording on disk | knows live from replay |
@@ -95,6 +96,7 @@ pub(crate) mod abi;
 pub mod analysis;
 pub mod cli;
 pub mod collect;
+pub(crate) mod disassembly;
 pub mod error;
 pub mod export;
 #[cfg(any(test, fuzzing))]

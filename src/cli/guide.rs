@@ -33,7 +33,7 @@ const PAGES: [Page; 13] = [
     Page { subject: "performance", commands: &[], text: include_str!("../../assets/guide/performance.md") },
     Page {
         subject: "formats",
-        commands: &["report", "export", "import"],
+        commands: &["report", "script", "annotate", "export", "import"],
         text: include_str!("../../assets/guide/formats.md"),
     },
     Page { subject: "faults", commands: &[], text: include_str!("../../assets/guide/faults.md") },

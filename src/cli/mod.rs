@@ -3,6 +3,7 @@
 pub mod args;
 pub(crate) mod plan;
 
+mod annotate;
 mod baseline;
 mod capture;
 mod config;
@@ -64,6 +65,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
+        Command::Annotate(args) => annotate::run(args, &cli.global)?,
         Command::Baseline(args) => baseline::run(args, &cli.global, terminal)?,
         Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,

@@ -56,6 +56,7 @@ limits! {
     }
     "files of profiled programs" {
         FOREIGN_FILE: u64 = 16 << 30, "bytes", "a program, library, debug file or perf map", "the file is not opened";
+        FUNCTION_CODE: u64 = 1 << 20, "bytes", "the code of one function, to be shown as instructions", "it ends there";
         OBJECT_HEADERS: u64 = 2 << 20, "bytes", "headers and notes of a mapped file", "it has no build id, and stacks end at its code";
         OBJECT_SYMBOLS: u64 = 512 << 20, "bytes", "symbols of a file to probe or to examine", "an error";
         OBJECT_SECTIONS: u64 = 3 << 29, "bytes", "tables of one file that names are read from", "the module has no names, or fewer";

@@ -1,5 +1,6 @@
 //! Connects a source of events to its consumers: the recording, the profile, the names. The only layer that knows
 //! whether a session is live or replayed.
+mod code;
 mod counting;
 mod flow;
 pub mod import;
@@ -13,6 +14,7 @@ mod replay;
 mod signal_thread;
 
 pub use crate::collect::sampler::EndReason;
+pub use code::RecordedCode;
 pub use live::LiveCapture;
 pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent};
 #[cfg(any(test, fuzzing))]

@@ -6,8 +6,9 @@ use super::dwarf::{Cached, Debug, cached, open};
 use super::fde::{self, Section};
 use super::files::Files;
 use super::functions::Functions;
-use crate::error::Result;
-use crate::model::{BuildId, FileStamp, ObjectFile, Symbol};
+use crate::error::{Error, ErrorKind, Result, catch_panic};
+use crate::model::limits::FUNCTION_CODE;
+use crate::model::{Architecture, BuildId, FileStamp, FunctionCode, ObjectFile, Symbol};
 use object::{Object, ObjectSection, ObjectSegment};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Range;
@@ -163,12 +164,49 @@ impl Image {
         functions.find(address, demangle).map(|(_, name)| name).or_else(bounds)
     }
 
+    /// The code of the function at a file offset, at most `limits::FUNCTION_CODE` bytes of it.
+    pub(super) fn code(&self, offset: u64) -> Option<FunctionCode> {
+        let address = self.address_of(offset)?;
+        let functions = Functions::read(vec![cached(&self.file)]);
+        let named = functions.bounds(address);
+        let bounds = named.or_else(|| self.bounds(&self.tables.borrow(), address))?;
+        let slide = address.wrapping_sub(offset);
+        // A symbol without a size may reach beyond its segment.
+        let (start, segment_address, size) =
+            *self.segments.iter().find(|(_, first, size)| bounds.start.wrapping_sub(*first) < *size)?;
+        let end = bounds.end.min(segment_address.saturating_add(size));
+        let length = end.checked_sub(bounds.start)?.min(FUNCTION_CODE);
+        let architecture = match open(&cached(&self.file)).ok()?.architecture() {
+            object::Architecture::X86_64 => Architecture::X86_64,
+            object::Architecture::Aarch64 => Architecture::Aarch64,
+            _ => return None,
+        };
+        let bytes = self.file.bytes(start + (bounds.start - segment_address), length)?;
+        Some(FunctionCode { architecture, address: bounds.start, slide, bytes })
+    }
+
     fn bounds(&self, tables: &Tables, address: u64) -> Option<Range<u64>> {
         let sections = tables.unwind.get_or_init(|| unwind_sections(&cached(&self.file)));
         let [header, frames] =
             sections.as_ref()?.each_ref().map(|(address, bytes)| Section { address: *address, bytes });
         fde::enclosing(header, frames, address)
     }
+}
+
+/// The code of the function at an offset of an object file.
+///
+/// # Errors
+/// `Corrupt` for what is no object file; `NotFound` if no function of a known architecture is there.
+pub fn function_code(file: &ObjectFile, offset: u64) -> Result<FunctionCode> {
+    let image = Image::parse(file, "")?;
+    catch_panic(|| {
+        image.code(offset).ok_or_else(|| {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("no function of x86-64 or AArch64 code is known at offset {offset:#x}"),
+            )
+        })
+    })
 }
 
 fn unwind_sections(cache: &Cached) -> Option<UnwindSections> {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ffi::CStr;
+use std::ops::Range;
 
 /// A symbol by its address, in three words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +102,13 @@ impl Functions {
         let mut known = self.known.borrow_mut();
         let known = known.entry(nearest).or_insert_with(|| self.read_function(after, readable));
         known.as_ref().filter(|known| address < known.end).map(|known| (known.start, known.name.clone()))
+    }
+
+    /// The addresses of the function that covers an address.
+    pub(super) fn bounds(&self, address: u64) -> Option<Range<u64>> {
+        let after = self.entries.partition_point(|entry| entry.address() <= address);
+        let known = self.read_function(after, str::to_string)?;
+        Some(known.start..known.end).filter(|bounds| bounds.contains(&address))
     }
 
     /// The last function that starts before an entry.

@@ -16,6 +16,7 @@ mod known;
 mod locate;
 mod symbolizer;
 
+pub use elf::function_code;
 pub use files::{FileTail, Files, ModuleSource, Options};
 pub use jitdump::is_jitdump;
 pub use symbolizer::Symbolizer;

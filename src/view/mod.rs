@@ -1,6 +1,7 @@
 //! Plain, serialisable view models, which screens and exports render.
 //! Names are stored as the target reported them. Pass them through [`escape`] before showing them.
 
+pub mod annotate;
 pub(crate) mod baseline;
 pub(crate) mod context;
 pub(crate) mod counters;

@@ -155,7 +155,7 @@ fn commands_and_flags_of_others_name_what_answers_them_here() {
         ("sched timehist", "record --off-cpu"),
         ("mem record", "import perf.data"),
         ("c2c report", "import perf.data"),
-        ("annotate checksum_block", "Enter on a function"),
+        ("objdump run.ironlaw", "annotate"),
         ("trace -p 1", "record -e"),
         ("probe --add f", "uprobe:"),
         ("bench sched", "demo"),

@@ -22,6 +22,7 @@ mod synthetic;
 #[path = "../support/turn.rs"]
 mod turn;
 
+mod annotate;
 mod baseline;
 mod cli;
 mod diff;

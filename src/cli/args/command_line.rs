@@ -1,9 +1,9 @@
 //! The whole command line: its commands, and the flags that mean the same in all of them.
 
 use super::{
-    BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs, FlamegraphArgs, HelpArgs,
-    ImportArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs,
-    WorkloadArgs,
+    AnnotateArgs, BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
+    FlamegraphArgs, HelpArgs, ImportArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs, SweepArgs, TopArgs,
+    ViewArgs, WatchArgs, WorkloadArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -114,6 +114,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// Learn how a program usually behaves, to detect deviations
     Baseline(BaselineArgs),
+    /// Show a function of a recording by its instructions, or which kinds of instructions took the time
+    Annotate(AnnotateArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
     /// Convert perf.data or folded stacks to a recording

@@ -17,7 +17,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
         &["mem", "c2c"],
         "`metrics` lists the counters of caches, page walks and remote memory; `perf mem record` and `perf c2c record`, then `import perf.data`, have what data addresses tell",
     ),
-    (&["annotate"], "`top` or `view`: Enter on a function shows its source lines and hot addresses"),
+    (&["objdump", "disassemble"], "`annotate FUNCTION`"),
     (&["trace", "strace"], "`record -e 'syscalls:sys_enter_*' -g`, or `record --off-cpu` for calls that block"),
     (&["probe"], "`record --ops uprobe:PATH:FUNCTION` counts the calls of a function"),
     (&["ftrace", "kmem", "kwork", "iostat"], "`record -e CATEGORY:TRACEPOINT` samples any tracepoint"),

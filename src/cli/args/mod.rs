@@ -1,6 +1,7 @@
 //! What the user may type, and nothing more: each field holds what was typed, read into its type.
 //! It never looks at the machine; `plan` checks what the values mean together.
 
+mod annotate;
 mod baseline;
 mod capture;
 mod command_line;
@@ -17,6 +18,7 @@ mod tools;
 mod values;
 mod watch;
 
+pub use annotate::{AnnotateArgs, AnnotateFormat};
 pub use baseline::{BaselineArgs, BaselineCommand, BaselineFormat, BuildArgs, ShowArgs};
 pub use capture::{CaptureArgs, RecordArgs, TargetArgs};
 pub use command_line::{Cli, ColorArg, Command, GlobalArgs};

@@ -3,7 +3,7 @@
 
 use crate::abi;
 use crate::analysis::TimeRange;
-use crate::model::{CallGraph, OpsSpec};
+use crate::model::{CallGraph, OpsSpec, Syntax};
 use crate::ops;
 use crate::units::Nanos;
 
@@ -109,6 +109,15 @@ pub(super) fn call_graph(text: &str) -> Result<CallGraph, String> {
             Some(bytes) => stack_bytes(bytes),
             None => Err("choose auto, fp, dwarf, dwarf,BYTES, lbr or none".into()),
         },
+    }
+}
+
+/// How x86 instructions are written, by objdump's names.
+pub(super) fn syntax(text: &str) -> Result<Syntax, String> {
+    match text {
+        "intel" => Ok(Syntax::Intel),
+        "att" | "at&t" => Ok(Syntax::Att),
+        _ => Err("choose intel or att".into()),
     }
 }
 

@@ -12,6 +12,7 @@ pub use sweep::{SWEEP_SCHEMA, SWEEP_SCHEMA_VERSION, sweep};
 
 use super::quote::inert;
 use crate::error::{Error, ErrorKind, Result};
+use crate::view::annotate::{AnnotationView, MixView};
 use crate::view::report::Report;
 use serde::Serialize;
 
@@ -24,6 +25,22 @@ pub const SCHEMA: &str = include_str!("../../../assets/schema/report.schema.json
 /// `Io` if a value cannot be written as JSON.
 pub fn report(report: &Report) -> Result<Vec<u8>> {
     indented(report, "report")
+}
+
+/// A function by its instructions.
+///
+/// # Errors
+/// As for [`report`].
+pub fn annotation(view: &AnnotationView) -> Result<Vec<u8>> {
+    indented(view, "annotation")
+}
+
+/// The classes of sampled instructions.
+///
+/// # Errors
+/// As for [`report`].
+pub fn mix(view: &MixView) -> Result<Vec<u8>> {
+    indented(view, "mix")
 }
 
 /// A document as indented JSON with a newline at its end; `name` appears in the error.

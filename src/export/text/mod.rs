@@ -1,6 +1,7 @@
 //! The report for people: one page of aligned columns that fits the terminal.
 //! Width and colour are arguments; the terminal is not queried.
 
+mod annotate;
 mod baseline;
 mod checklist;
 mod findings;
@@ -17,6 +18,7 @@ mod threads;
 
 use super::columns;
 use crate::view::report::Report;
+pub use annotate::{annotation, mix};
 pub use checklist::{Item, Mark, checklist};
 pub use health::health;
 pub use limits::limits;

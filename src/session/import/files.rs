@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The local files that an import may use.
 #[derive(Debug, Clone)]
-pub(super) struct LocalFiles {
+pub(in crate::session) struct LocalFiles {
     /// The root of all lookups: the recorded machine's files, or `/`.
     pub root: PathBuf,
     /// Whether the user gave `root` and thereby vouches for its files.
@@ -24,14 +24,14 @@ pub(super) struct LocalFiles {
 
 /// The file to look up.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(in crate::session) struct Wanted<'a> {
     pub path: &'a str,
     pub build_id: Option<&'a BuildId>,
     pub inode: Option<u64>,
 }
 
 impl LocalFiles {
-    pub(super) fn new(symfs: Option<&Path>, recorded: &HostFacts, here: &HostFacts) -> LocalFiles {
+    pub(in crate::session) fn new(symfs: Option<&Path>, recorded: &HostFacts, here: &HostFacts) -> LocalFiles {
         let same =
             !recorded.hostname.is_empty() && recorded.hostname == here.hostname && recorded.kernel == here.kernel;
         let (root, vouched) = (symfs.unwrap_or(Path::new("/")).to_path_buf(), symfs.is_some());
@@ -39,7 +39,7 @@ impl LocalFiles {
     }
 
     /// The file, if an identical one exists here.
-    pub(super) fn find(&self, wanted: &Wanted<'_>) -> Option<ObjectFile> {
+    pub(in crate::session) fn find(&self, wanted: &Wanted<'_>) -> Option<ObjectFile> {
         let named = self.root.join(wanted.path.trim_start_matches('/'));
         let by_name = self.open(&named).filter(|(file, inode)| self.fits(file, *inode, wanted));
         by_name.map(|(file, _)| file).or_else(|| self.cached(wanted.build_id?))

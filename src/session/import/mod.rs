@@ -8,7 +8,7 @@ mod chains;
 #[cfg(test)]
 mod equality_tests;
 mod facts;
-mod files;
+pub(super) mod files;
 mod folded;
 mod kernel;
 mod names;

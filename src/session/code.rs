@@ -1,0 +1,91 @@
+//! The code of recorded functions, read from the files of this machine that are the recorded ones.
+
+use super::import::files::{LocalFiles, Wanted};
+use crate::collect::host;
+use crate::disassembly;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::profile::Profile;
+use crate::model::{
+    Architecture, DecodedInstruction, FrameDef, FrameId, FunctionCode, InstructionClass, ModuleDef, ModuleId,
+    ModuleKind, ObjectFile, Syntax,
+};
+use crate::symbols;
+use crate::sys::procfs::ProcFs;
+use crate::sys::sysfs::SysFs;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// The longest instruction, bytes.
+const LONGEST: u64 = 15;
+
+/// Reads the code of a profile's functions. Each file is opened once.
+#[derive(Debug)]
+pub struct RecordedCode<'a> {
+    profile: &'a Profile,
+    files: LocalFiles,
+    opened: FxHashMap<ModuleId, Option<ObjectFile>>,
+}
+
+impl<'a> RecordedCode<'a> {
+    /// Of a profile, with the files below `symfs` if they are not those of this machine.
+    #[must_use]
+    pub fn of(profile: &'a Profile, symfs: Option<&Path>) -> RecordedCode<'a> {
+        let here = host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys"));
+        let files = LocalFiles::new(symfs, &profile.meta.host, &here);
+        RecordedCode { profile, files, opened: FxHashMap::default() }
+    }
+
+    /// The instructions of the function that a frame lies in, and its code.
+    ///
+    /// # Errors
+    /// `Unsupported` for code that is in no file, `NotFound` if the recorded file is not here, `Corrupt` if it is damaged.
+    pub fn function(&mut self, frame: FrameId, syntax: Syntax) -> Result<(FunctionCode, Vec<DecodedInstruction>)> {
+        let (frame, module) = self.place(frame)?;
+        let Some(file) = self.file(module) else {
+            return Err(Error::new(ErrorKind::NotFound, format!("the recorded {} is not here", module.path)).hint(
+                "Instructions are read from the file that was recorded, found by its path and build id; --symfs names a \
+                 directory with the files of the recorded machine.",
+            ));
+        };
+        let code = symbols::function_code(&file, frame.address)?;
+        let instructions = disassembly::disassemble(&code, syntax);
+        Ok((code, instructions))
+    }
+
+    /// The class of the instruction at a frame; `None` if its code cannot be read.
+    pub fn class(&mut self, frame: FrameId) -> Option<InstructionClass> {
+        let architecture = match self.profile.meta.host.arch.as_str() {
+            "x86_64" => Architecture::X86_64,
+            "aarch64" => Architecture::Aarch64,
+            _ => return None,
+        };
+        let (frame, module) = self.place(frame).ok()?;
+        let file = self.file(module)?;
+        let length = file.length().saturating_sub(frame.address).min(LONGEST);
+        Some(disassembly::classify(architecture, &file.bytes(frame.address, length)?))
+    }
+
+    fn place(&self, frame: FrameId) -> Result<(FrameDef, &'a ModuleDef)> {
+        let refused = |what: &str, hint: &str| Err(Error::new(ErrorKind::Unsupported, what).hint(hint));
+        let frame = self.profile.frame(frame).copied();
+        let module = frame.and_then(|frame| frame.module).and_then(|id| self.profile.module(id));
+        match (frame, module) {
+            (Some(frame), Some(module)) if module.kind == ModuleKind::File => Ok((frame, module)),
+            (_, Some(module)) if module.kind == ModuleKind::Jit => refused(
+                "code made at run time is in no file",
+                "Its runtime can print it; the recording has its addresses.",
+            ),
+            (_, Some(module)) if module.kind == ModuleKind::Kernel => refused(
+                "the code of the running kernel is in no file that ironlaw reads",
+                "`perf annotate` with a vmlinux shows it; the recording has its addresses and names.",
+            ),
+            _ => refused("this code is in no file", "The recording has its addresses."),
+        }
+    }
+
+    fn file(&mut self, module: &ModuleDef) -> Option<ObjectFile> {
+        let files = &self.files;
+        let open = || files.find(&Wanted { path: &module.path, build_id: module.build_id.as_ref(), inode: None });
+        self.opened.entry(module.id).or_insert_with(open).clone()
+    }
+}
