@@ -185,6 +185,10 @@ impl pmu::EventSources for Described<'_> {
     fn list(&self, _: &str) -> Vec<String> {
         ["cpu", "event", "config1:0-7", "cycles"].map(str::to_string).into()
     }
+
+    fn tracepoints(&self) -> Result<Vec<String>> {
+        Ok((0..99).map(|number| format!("sched:sched_{number}")).collect())
+    }
 }
 
 /// Values from data: small numbers take a byte, others nine.

@@ -15,7 +15,7 @@ struct Page {
 const PAGES: [Page; 13] = [
     Page {
         subject: "record",
-        commands: &["demo", "doctor", "flamegraph"],
+        commands: &["demo", "doctor", "flamegraph", "list"],
         text: include_str!("../../assets/guide/record.md"),
     },
     Page {

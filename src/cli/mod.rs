@@ -15,6 +15,7 @@ mod flamegraph;
 mod guide;
 mod hardware;
 mod import;
+mod list;
 mod metrics;
 mod out;
 mod pager;
@@ -72,6 +73,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Import(args) => import::run(args, terminal)?,
         Command::Script(args) => export::run(&args.into(), terminal)?,
         Command::Export(args) => export::run(args, terminal)?,
+        Command::List(args) => list::run(args, &cli.global)?,
         Command::Metrics(args) => metrics::run(args)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,

@@ -43,8 +43,8 @@ fn named<'a>(text: &'a str, sources: &dyn EventSources) -> Result<(EventSpec, &'
     if let Some(kind) = sources.known(head) {
         return Ok((spec(text.to_string(), kind, Unit::Count), tail));
     }
-    // `cyclez:u` is a typo; no tracepoint is named `u`.
-    if tail.chars().all(|letter| "ukhGHpPSDWeI".contains(letter)) {
+    // `cyclez:u` is a typo.
+    if modifiers::are_letters(tail) {
         return Err(unknown(head, sources));
     }
     tracepoint(text, head, tail)
@@ -67,7 +67,7 @@ fn tracepoint<'a>(text: &str, category: &str, rest: &'a str) -> Result<(EventSpe
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     if category.is_empty() || name.is_empty() || !plain(category) || !plain(name) {
         return Err(Error::new(ErrorKind::Usage, format!("invalid event '{text}'"))
-            .hint("Name single tracepoints, e.g. sched:sched_switch; `perf list tracepoint` lists them."));
+            .hint("Name single tracepoints, e.g. sched:sched_switch; `ironlaw list tracepoint` lists them."));
     }
     let kind = EventKind::Tracepoint { category: category.to_string(), name: name.to_string() };
     Ok((spec(text.to_string(), kind, Unit::Count), letters))
@@ -79,9 +79,8 @@ fn unknown(name: &str, sources: &dyn EventSources) -> Error {
     more.extend(sources.known_names());
     match names::nearest(name, &more) {
         Some(near) => error.hint(format!("Did you mean '{near}'?")),
-        None => {
-            error.hint("Write cycles, cpu-clock, rNNN, pmu/event=0x3c/ or category:tracepoint; `perf list` lists all.")
-        }
+        None => error
+            .hint("Write cycles, cpu-clock, rNNN, pmu/event=0x3c/ or category:tracepoint; `ironlaw list` lists all."),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::table::EventEncoding;
 use super::{CoreType, EventSources};
+use crate::error::Result;
 use crate::model::EventKind;
 use std::fmt;
 
@@ -28,6 +29,10 @@ impl EventSources for Known<'_> {
 
     fn list(&self, folder: &str) -> Vec<String> {
         self.sources.list(folder)
+    }
+
+    fn tracepoints(&self) -> Result<Vec<String>> {
+        self.sources.tracepoints()
     }
 
     fn known(&self, name: &str) -> Option<EventKind> {

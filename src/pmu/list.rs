@@ -1,17 +1,17 @@
 //! Parses a list of events as typed after `-e`: commas, groups in braces, and the position of an error.
 
-use super::{EventSources, event};
+use super::{EventSources, expand};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::EventSpec;
 
-/// Parses a list in perf's syntax, e.g. `cycles:u,{instructions,LLC-misses}:k,cpu/event=0x3c/`.
+/// Parses a list in perf's syntax, e.g. `cycles:u,{instructions,LLC-misses}:k,cpu/event=0x3c/,sched:sched_wake*`.
 /// Errors: `Usage`, `NotFound` or `Unsupported`, with the position in the list and the nearest known name.
 pub fn parse(list: &str, sources: &dyn EventSources) -> Result<Vec<EventSpec>> {
     let mut events = Vec::new();
     let mut groups = 0;
     for item in split(list, 0)? {
         match item.text.strip_prefix('{') {
-            None => events.push(read(&item, list, "", sources)?),
+            None => events.extend(read(&item, list, "", sources)?),
             Some(_) => {
                 events.extend(group(&item, list, groups, sources)?);
                 groups += 1;
@@ -28,8 +28,8 @@ struct Item<'a> {
     at: usize,
 }
 
-fn read(item: &Item<'_>, list: &str, group_letters: &str, sources: &dyn EventSources) -> Result<EventSpec> {
-    event::parse(item.text, group_letters, sources).map_err(|error| located(error, list, item.at))
+fn read(item: &Item<'_>, list: &str, group_letters: &str, sources: &dyn EventSources) -> Result<Vec<EventSpec>> {
+    expand::parse(item.text, group_letters, sources).map_err(|error| located(error, list, item.at))
 }
 
 fn group(item: &Item<'_>, list: &str, number: u16, sources: &dyn EventSources) -> Result<Vec<EventSpec>> {
@@ -44,7 +44,8 @@ fn group(item: &Item<'_>, list: &str, number: u16, sources: &dyn EventSources) -
         if member.text.contains(['{', '}']) {
             return Err(located(Error::new(ErrorKind::Usage, "groups cannot be nested"), list, member.at));
         }
-        events.push(EventSpec { group: Some(number), ..read(&member, list, letters, sources)? });
+        let members = read(&member, list, letters, sources)?;
+        events.extend(members.into_iter().map(|event| EventSpec { group: Some(number), ..event }));
     }
     Ok(events)
 }
@@ -123,6 +124,7 @@ mod tests {
             ("mem-loads", vec![EventKind::Raw { pmu: 4, config: 0x1cd, config1: 3, config2: 0 }]),
             ("sched:sched_switch", vec![tracepoint("sched", "sched_switch")]),
             ("syscalls:sys_enter_write:u", vec![tracepoint("syscalls", "sys_enter_write")]),
+            ("sched:*wake*", vec![tracepoint("sched", "sched_wakeup"), tracepoint("sched", "sched_wakeup_new")]),
             ("{cycles,cpu/event=1,umask=2/}", vec![EventKind::Hardware(0), raw(4, 0x201)]),
         ] {
             assert_eq!(kinds(list), expected, "{list}");
@@ -194,7 +196,12 @@ mod tests {
             ("cycles:S", "modifier 'S' is not supported: ironlaw samples every event of a group separately", "Known"),
             ("cycles:x", "modifier 'x' is not known", "Known"),
             ("cycles:pppp", "precision 4 does not exist", "The highest"),
-            ("sched:*", "invalid event 'sched:*'", "Name single"),
+            ("sched:a b", "invalid event 'sched:a b'", "Name single"),
+            (
+                "cs,shced:*",
+                "event list 'cs,shced:*', character 4: no event matches 'shced:*'",
+                "The nearest are sched:",
+            ),
         ] {
             let error = parse(list, &INTEL).unwrap_err();
             assert_eq!(error.to_string(), message, "{list}");
@@ -218,7 +225,7 @@ mod tests {
         #[test]
         fn nor_does_text_made_of_the_grammars_own_pieces(
             pieces in prop::collection::vec(prop::sample::select(vec![
-                "{", "}", ",", "/", ":", "=", "cycles", "cpu", "event", "config1", "0x1", "ff", "u", "ppp", " ", "r1", "é",
+                "{", "}", ",", "/", ":", "=", "cycles", "cpu", "event", "config1", "0x1", "ff", "u", "ppp", " ", "r1", "é", "*", "sched", "?",
             ]), 0..14),
         ) {
             if let Ok(events) = parse(&pieces.concat(), &INTEL) {

@@ -9,10 +9,14 @@
 //! item   = event | "{" event { "," event } "}" [ ":" modifiers ]
 //! event  = name [ ":" modifiers ] | "rNNN" [ ":" modifiers ] | category ":" name [ ":" modifiers ]
 //!        | pmu "/" term { "," term } "/" [ [ ":" ] modifiers ]
+//!        | pattern [ ":" modifiers ] | pattern ":" pattern [ ":" modifiers ]
 //! ```
 
+mod catalog;
 pub(crate) mod detect;
 mod event;
+mod expand;
+mod glob;
 mod known;
 mod list;
 mod machine;
@@ -24,6 +28,8 @@ mod sets;
 mod table;
 mod terms;
 
+pub use catalog::{EventClass, NamedEvent, catalog};
+pub use glob::{is_glob, matches, nearest};
 pub use known::Known;
 pub use list::parse;
 pub use machine::{CoreType, Machine, assumed, core_types, own_table};
@@ -31,6 +37,7 @@ pub use perf_syntax::{perf_event, perf_group};
 pub use sets::{Wanted, wanted};
 pub use table::Table;
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EventKind, Unit};
 
 /// The portable name of an event and the unit of one count; `None` if the event has no portable name.
@@ -46,6 +53,13 @@ pub trait EventSources {
     fn read(&self, path: &str) -> Option<String>;
     /// The names in a folder, in any order; empty if it cannot be read. The empty path is the top folder.
     fn list(&self, folder: &str) -> Vec<String>;
+    /// The kernel's tracepoints as `category:name`, sorted.
+    ///
+    /// # Errors
+    /// `Unsupported` without a mounted tracefs, `NotPermitted` when it may not be read.
+    fn tracepoints(&self) -> Result<Vec<String>> {
+        Err(Error::new(ErrorKind::Unsupported, "tracefs is not mounted"))
+    }
     /// An event that is known by name although sysfs does not list it; see [`Known`].
     fn known(&self, _name: &str) -> Option<EventKind> {
         None
@@ -69,6 +83,7 @@ pub(crate) mod fake {
     //! Fake event sources for tests: two PMUs with real kernel file contents.
 
     use super::EventSources;
+    use crate::error::{Error, ErrorKind, Result};
 
     /// Files by path.
     pub(crate) struct FakeSources(pub(crate) &'static [(&'static str, &'static str)]);
@@ -90,6 +105,7 @@ pub(crate) mod fake {
         ("cpu/events/mem-loads.scale", "2"),
         ("cpu/events/asks", "event=0x1,umask=?"),
         ("uncore_imc_0/type", "14"),
+        ("uncore_imc_0/cpumask", "0"),
         ("uncore_imc_0/format/event", "config:0-7"),
         ("uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03"),
         ("uncore_imc_0/format/umask", "config:8-15"),
@@ -108,6 +124,16 @@ pub(crate) mod fake {
             let mut names: Vec<_> = below.filter_map(|rest| rest.split('/').next()).map(String::from).collect();
             names.dedup();
             names
+        }
+
+        /// Those of the scheduler, and more system calls than one pattern may stand for.
+        fn tracepoints(&self) -> Result<Vec<String>> {
+            if self.0.is_empty() {
+                return Err(Error::new(ErrorKind::Unsupported, "tracefs is not mounted").hint("Mount it."));
+            }
+            let mut names: Vec<_> = ["switch", "wakeup", "wakeup_new"].map(|name| format!("sched:sched_{name}")).into();
+            names.extend((10..80).map(|number| format!("syscalls:sys_enter_{number}")));
+            Ok(names)
         }
     }
 }

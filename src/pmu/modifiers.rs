@@ -4,6 +4,11 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::EventSpec;
 
+/// Whether a text after a colon can only be modifiers: no tracepoint is named `u`.
+pub(super) fn are_letters(text: &str) -> bool {
+    text.chars().all(|letter| "ukhGHpPSDWeI".contains(letter))
+}
+
 /// Applies the letters to an event. `max_precise` resolves `P`.
 pub(super) fn apply(letters: &str, max_precise: impl Fn() -> Option<u8>, event: &mut EventSpec) -> Result<()> {
     for letter in letters.chars() {

@@ -53,6 +53,27 @@ const CACHE_OPERATIONS: &[(&[&str], char)] = &[
 
 const CACHE_RESULTS: &[&[&str]] = &[&["refs", "reference", "ops", "access"], &["misses", "miss"]];
 
+/// Every portable event with its names, the usual one first.
+pub(super) fn all() -> Vec<(EventKind, Vec<String>)> {
+    let of = |table: &'static [Generic], kind: fn(u64) -> EventKind| {
+        table.iter().map(move |(names, config, _)| (kind(*config), names.iter().map(ToString::to_string).collect()))
+    };
+    of(HARDWARE, EventKind::Hardware).chain(of(SOFTWARE, EventKind::Software)).chain(caches()).collect()
+}
+
+fn caches() -> impl Iterator<Item = (EventKind, Vec<String>)> {
+    CACHES.iter().enumerate().flat_map(|(id, (names, operations))| {
+        let counted = CACHE_OPERATIONS.iter().enumerate().filter(|(_, (_, letter))| operations.contains(*letter));
+        counted.flat_map(move |(operation, (words, _))| {
+            let tails = [words[0].to_string(), format!("{}-misses", words[1])];
+            tails.into_iter().enumerate().map(move |(result, tail)| {
+                let names = names.iter().map(|cache| format!("{cache}-{tail}")).collect();
+                (EventKind::Cache(id as u64 | (operation as u64) << 8 | (result as u64) << 16), names)
+            })
+        })
+    })
+}
+
 /// Looks up a generic event by name.
 pub(super) fn generic(name: &str) -> Option<(EventKind, Unit)> {
     let among = |table: &[Generic], kind: fn(u64) -> EventKind| {
@@ -97,8 +118,9 @@ pub(super) fn unit_of(name: &str) -> Unit {
 /// `CACHE[-OPERATION][-RESULT]`, e.g. `L1-dcache-load-misses`. Defaults are loads and references.
 fn cache(name: &str) -> Option<u64> {
     CACHES.iter().enumerate().find_map(|(id, (names, operations))| {
-        let rest = names.iter().find_map(|cache| strip_prefix_any_case(name, cache))?;
-        let (operation, result) = operation_and_result(rest)?;
+        // One name may be the beginning of another: `l1-d` and `L1-data`.
+        let mut rests = names.iter().filter_map(|cache| strip_prefix_any_case(name, cache));
+        let (operation, result) = rests.find_map(operation_and_result)?;
         let (_, letter) = CACHE_OPERATIONS.get(operation)?;
         operations.contains(*letter).then_some(id as u64 | (operation as u64) << 8 | (result as u64) << 16)
     })
@@ -132,24 +154,19 @@ fn strip_prefix_any_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 
 /// The known name nearest to `wrong`, if it is near enough to be a typo. `more` are additional names of this machine.
 pub(super) fn nearest(wrong: &str, more: &[String]) -> Option<String> {
-    let generic = HARDWARE.iter().chain(SOFTWARE).flat_map(|(names, ..)| names.iter().map(ToString::to_string));
-    let caches = CACHES.iter().flat_map(|(names, operations)| {
-        let spelled = CACHE_OPERATIONS.iter().filter(|(_, letter)| operations.contains(*letter));
-        spelled
-            .flat_map(|(words, _)| [format!("{}-{}", names[0], words[0]), format!("{}-{}-misses", names[0], words[1])])
-    });
-    closest(wrong, generic.chain(caches).chain(more.iter().cloned()))
+    closest(wrong, all().into_iter().flat_map(|(_, names)| names).chain(more.iter().cloned()))
 }
 
 /// The name in `known` nearest to `wrong`, if it is near enough to be a typo.
 pub(super) fn closest(wrong: &str, known: impl Iterator<Item = String>) -> Option<String> {
+    known.filter_map(|name| Some((slip(wrong, &name)?, name))).min().map(|(_, name)| name)
+}
+
+/// The number of edits between two names, if they are few enough for a typo.
+pub(super) fn slip(wrong: &str, name: &str) -> Option<usize> {
     // Longer than any name: computing a distance would be expensive and useless.
-    if wrong.len() > 64 {
-        return None;
-    }
-    let limit = (wrong.len() / 3).clamp(1, 3);
-    let scored = known.map(|name| (strsim::levenshtein(&wrong.to_lowercase(), &name.to_lowercase()), name));
-    scored.filter(|(distance, _)| *distance <= limit).min().map(|(_, name)| name)
+    let limit = if wrong.len() > 64 { return None } else { (wrong.len() / 3).clamp(1, 3) };
+    Some(strsim::levenshtein(&wrong.to_lowercase(), &name.to_lowercase())).filter(|distance| *distance <= limit)
 }
 
 #[cfg(test)]
@@ -167,6 +184,18 @@ mod tests {
     }
 
     #[test]
+    fn every_name_of_the_list_means_its_event() {
+        let all = all();
+        for (kind, names) in &all {
+            assert_eq!(name_of(kind).map(|(name, _)| name).as_ref(), names.first());
+            for name in names {
+                assert_eq!(generic(name).map(|(kind, _)| kind).as_ref(), Some(kind), "{name}");
+            }
+        }
+        assert_eq!(all.len(), 10 + 12 + 32);
+    }
+
+    #[test]
     fn cache_events_are_numbered_as_in_the_manual() {
         for (name, expected) in [
             ("L1-dcache-loads", Some(0)),
@@ -177,6 +206,8 @@ mod tests {
             ("LLC-loads", Some(2)),
             ("LLC-store-misses", Some(0x10102)),
             ("llc-misses", Some(0x10002)),
+            ("L1-data-loads", Some(0)),
+            ("branches-load-misses", Some(0x10005)),
             ("dTLB-load-misses", Some(0x10003)),
             ("dtlb-store-misses", Some(0x10103)),
             ("iTLB-loads", Some(4)),

@@ -91,7 +91,8 @@ fn event_text(pmu: &str, name: &str, sources: &dyn EventSources) -> Option<Strin
     (is_file_name(name) && !name.contains('.')).then(|| sources.read(&format!("{pmu}/events/{name}"))).flatten()
 }
 
-fn event_names(pmu: &str, sources: &dyn EventSources) -> Vec<String> {
+/// The names of a PMU's events.
+pub(super) fn event_names(pmu: &str, sources: &dyn EventSources) -> Vec<String> {
     let mut names = sources.list(&format!("{pmu}/events"));
     names.retain(|name| !name.contains('.'));
     names

@@ -1,11 +1,14 @@
-//! Reads the kernel's descriptions of its PMUs, file by file as event names need them.
+//! Reads the kernel's descriptions of its PMUs and tracepoints, file by file as event names need them.
 
+use super::perf::tracefs;
+use crate::error::Result;
 use crate::pmu::EventSources;
 use std::path::{Path, PathBuf};
 
-/// The files below a folder such as `/sys/bus/event_source/devices`.
+/// The files below `/sys/bus/event_source/devices`, and those of tracefs.
 #[derive(Debug, Clone)]
 pub struct EventSourceFiles {
+    sys: PathBuf,
     root: PathBuf,
 }
 
@@ -13,7 +16,7 @@ impl EventSourceFiles {
     /// The event sources of the /sys mounted at `sys`.
     #[must_use]
     pub fn open(sys: &Path) -> Self {
-        EventSourceFiles { root: sys.join("bus/event_source/devices") }
+        EventSourceFiles { sys: sys.to_path_buf(), root: sys.join("bus/event_source/devices") }
     }
 }
 
@@ -26,6 +29,10 @@ impl EventSources for EventSourceFiles {
     fn list(&self, folder: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else { return Vec::new() };
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
+    }
+
+    fn tracepoints(&self) -> Result<Vec<String>> {
+        tracefs::names(&self.sys)
     }
 }
 

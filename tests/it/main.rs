@@ -34,6 +34,7 @@ mod guide;
 mod identities;
 mod import;
 mod known_answer;
+mod list;
 mod metrics;
 mod naming;
 mod neighbours;

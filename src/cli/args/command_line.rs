@@ -2,8 +2,8 @@
 
 use super::{
     AnnotateArgs, BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
-    FlamegraphArgs, HelpArgs, ImportArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs, SweepArgs, TopArgs,
-    ViewArgs, WatchArgs, WorkloadArgs,
+    FlamegraphArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs,
+    SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -126,6 +126,8 @@ pub enum Command {
     Script(ScriptArgs),
     /// Check what can be profiled on this machine, and how to fix the rest
     Doctor(DoctorArgs),
+    /// List the events, tracepoints, metrics and control groups of this machine
+    List(ListArgs),
     /// List the hardware metrics of this machine, and why others are missing
     Metrics(MetricsArgs),
     /// Profile a built-in program with a planted hot spot

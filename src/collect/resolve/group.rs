@@ -1,6 +1,7 @@
 //! Finds a control group by any of its names: path, systemd unit, container id. Several matches are an error that lists
 //! them.
 
+use crate::collect::targets::{CgroupTotal, totals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories};
@@ -18,7 +19,9 @@ const LISTED: usize = 8;
 pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
     let target = |path: PathBuf| Target::Cgroup { name: name.to_string(), path };
     if name.trim().is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "the control group's name is empty"));
+        return Err(
+            Error::new(ErrorKind::Usage, "the control group's name is empty").hint("`ironlaw list cgroups` lists all.")
+        );
     }
     let hierarchies: Vec<&Hierarchy> = cgroups.v2().into_iter().chain(cgroups.v1("perf_event")).collect();
     if hierarchies.is_empty() {
@@ -28,7 +31,6 @@ pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
     if let Some(path) = hierarchies.iter().find_map(|hierarchy| by_path(hierarchy, name)) {
         return Ok(target(path));
     }
-    let mut all = Vec::new();
     for hierarchy in hierarchies {
         let groups = directories(&hierarchy.mount);
         let named: Vec<&PathBuf> = groups.iter().filter(|path| is_named(path, name)).collect();
@@ -37,11 +39,11 @@ pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
         let found: Vec<&PathBuf> = named.iter().copied().filter(|path| !inside(path)).collect();
         match found.as_slice() {
             [only] => return Ok(target((*only).clone())),
-            [] => all.extend(groups),
+            [] => {}
             several => return Err(ambiguous(name, several)),
         }
     }
-    Err(unknown(name, &all))
+    Err(unknown(name, &totals(cgroups)))
 }
 
 /// An existing directory of the hierarchy, by absolute path, by the group's path in /proc, or relative to the mount.
@@ -81,20 +83,27 @@ fn ambiguous(name: &str, found: &[&PathBuf]) -> Error {
         .hint("Give the full path of the one you mean.")
 }
 
-fn unknown(name: &str, groups: &[PathBuf]) -> Error {
+fn unknown(name: &str, groups: &[CgroupTotal]) -> Error {
     let error = Error::new(ErrorKind::NotFound, format!("control group {name:?} does not exist"));
-    let mut near: Vec<(usize, String)> = groups
-        .iter()
-        .filter_map(|path| path.file_name()?.to_str())
-        .map(|own| (distance(name, own), own.to_string()))
-        .filter(|(distance, own)| *distance <= name.len().max(own.len()) / 2)
-        .collect();
-    near.sort();
-    near.dedup();
-    let names: Vec<String> = near.into_iter().take(3).map(|(_, own)| own).collect();
-    match names.as_slice() {
-        [] => error.hint("List the groups that exist: systemd-cgls, or find /sys/fs/cgroup -type d"),
-        _ => error.hint(format!("The nearest names are {}.", names.join(", "))),
+    let scored = groups.iter().map(|group| {
+        let own = group.path.rsplit('/').next().unwrap_or_default();
+        let edits = distance(name, own).min(distance(name, &group.path));
+        (edits, edits <= name.len().max(own.len()) / 2, group)
+    });
+    let mut listed: Vec<_> = scored.collect();
+    // Without a name that is near, any group with processes is a better answer than none.
+    listed.sort_by_key(|&(edits, near, group)| (!near, group.processes == 0, edits, &group.path));
+    let near = listed.iter().filter(|(_, near, _)| *near).count();
+    listed.truncate(if near > 0 { near.min(LISTED) } else { LISTED });
+    let names: Vec<&str> = listed.iter().map(|(.., group)| group.path.as_str()).collect();
+    let others = match groups.len() - names.len() {
+        0 => String::new(),
+        others => format!("; `ironlaw list cgroups` lists {others} more"),
+    };
+    match (names.as_slice(), near > 0) {
+        ([], _) => error.hint("This machine shows no control group below the root."),
+        (_, true) => error.hint(format!("The nearest are {}{others}.", names.join(", "))),
+        (_, false) => error.hint(format!("There are {}{others}.", names.join(", "))),
     }
 }
 
@@ -181,13 +190,22 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_nearest() {
-        let (_root, cgroups) = hierarchy();
-        let rows = [("wbe.service", Some("web.service")), ("77aa001", Some(POD)), ("zzzzzzzz", None), ("../..", None)];
+        let (root, cgroups) = hierarchy();
+        fs::write(root.path().join("b/same/cgroup.procs"), "7\n").unwrap();
+        let rows = [
+            ("wbe.service", "The nearest are /system.slice/web.service"),
+            ("77aa001", POD),
+            // One of them has processes.
+            ("smae", "The nearest are /b/same, /a/same"),
+            ("zzzzzzzz", "There are /b, /b/same, "),
+            ("../..", "`ironlaw list cgroups` lists"),
+        ];
         for (name, near) in rows {
             let error = found(&cgroups, name).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
             let remedy = error.remedy().unwrap();
-            assert!(near.is_none_or(|near| remedy.contains(near)), "{name}: {remedy}");
+            assert!(remedy.contains(near), "{name}: {remedy}");
+            assert!(remedy.matches('/').count() < 40 && remedy.ends_with(" more."), "{name}: {remedy}");
         }
         assert_eq!(found(&CgroupFs::default(), "web").unwrap_err().kind(), ErrorKind::Unsupported);
         assert_eq!(found(&cgroups, " ").unwrap_err().kind(), ErrorKind::Usage);

@@ -77,6 +77,20 @@ fn sample_request(
     exclude_kernel: bool,
     root: &Path,
 ) -> Result<Request> {
+    let mut request = counting(spec, root)?;
+    request.exclude.kernel |= exclude_kernel;
+    request.layout = layout(method, request.exclude.kernel);
+    // Each hit of a tracepoint is one event: a frequency would skip most of them.
+    let every = matches!(spec.kind, EventKind::Tracepoint { .. }) && matches!(rate, Rate::Frequency(_));
+    request.rate = Some(if every { Rate::Period(1) } else { rate });
+    Ok(request)
+}
+
+/// A request that only counts the event.
+///
+/// # Errors
+/// `Unsupported` and `NotFound` for a tracepoint that the kernel does not have or show.
+pub fn counting(spec: &EventSpec, root: &Path) -> Result<Request> {
     let (pmu, config) = match &spec.kind {
         EventKind::Tracepoint { category, name } => (event::TRACEPOINT, [Format::open(root, category, name)?.id, 0, 0]),
         kind => numbers(kind)
@@ -84,15 +98,11 @@ fn sample_request(
     };
     let mut request = Request::counting(pmu, config);
     request.exclude.user = spec.exclude_user;
-    request.exclude.kernel = spec.exclude_kernel || exclude_kernel;
+    request.exclude.kernel = spec.exclude_kernel;
     request.exclude.hv = spec.exclude_hv;
     request.exclude.guest = spec.exclude_guest;
     request.exclude.host = spec.exclude_host;
     request.precise = spec.precise;
-    request.layout = layout(method, request.exclude.kernel);
-    // Each hit of a tracepoint is one event: a frequency would skip most of them.
-    let every = matches!(spec.kind, EventKind::Tracepoint { .. }) && matches!(rate, Rate::Frequency(_));
-    request.rate = Some(if every { Rate::Period(1) } else { rate });
     Ok(request)
 }
 
@@ -169,7 +179,7 @@ fn restrict(spec: &mut EventSpec, only: OnlyCode) {
 
 /// Whether the event actually counts on this thread: many virtual machines open hardware events that stay at zero, and
 /// a pinned event reads nothing if other pinned events hold the counters.
-fn counts(pmu: u32, config: u64, pinned: bool) -> bool {
+pub fn counts(pmu: u32, config: u64, pinned: bool) -> bool {
     let mut request = Request { pinned, ..Request::counting(pmu, [config, 0, 0]) };
     (request.exclude.kernel, request.exclude.hv) = (true, true);
     let count = || -> io::Result<u64> {

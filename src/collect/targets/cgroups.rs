@@ -5,6 +5,8 @@ use super::processes::cpus_used;
 use crate::model::{CgroupChoice, Measure, Why};
 use crate::sys::cgroupfs::{CgroupFs, directories};
 use crate::units::Nanos;
+use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -59,6 +61,37 @@ impl Cgroups {
         }
         all
     }
+}
+
+/// What a cgroup contains and has used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CgroupTotal {
+    /// Its path below the hierarchy's root.
+    pub path: String,
+    /// Number of processes in it and below it.
+    pub processes: usize,
+    /// CPU time of it and all below it since it was created, in nanoseconds; `None` where the kernel does not account it.
+    pub cpu_ns: Option<u64>,
+}
+
+/// All cgroups that can be profiled, the busiest first; those without processes come last.
+#[must_use]
+pub fn totals(fs: &CgroupFs) -> Vec<CgroupTotal> {
+    let mut all: BTreeMap<String, CgroupTotal> = BTreeMap::new();
+    // Version 2 wins, as in [`Cgroups::groups`].
+    for hierarchy in fs.v2().into_iter().chain(fs.v1("perf_event")) {
+        let inside = populated(&hierarchy.mount);
+        for directory in directories(&hierarchy.mount) {
+            let Some(path) = below(&hierarchy.mount, &directory) else { continue };
+            let processes = inside.get(&path).map_or(0, |group| group.processes);
+            let cpu_ns = || fs.cpu_usage(&directory).and_then(|usage| usage.usage_ns);
+            all.entry(path.clone()).or_insert_with(|| CgroupTotal { path, processes, cpu_ns: cpu_ns() });
+        }
+    }
+    let mut all: Vec<CgroupTotal> = all.into_values().collect();
+    // The sort is stable: equals stay in the order of their paths.
+    all.sort_by_key(|group| Reverse((group.processes > 0, group.cpu_ns)));
+    all
 }
 
 /// A cgroup's directory, and the processes in it and below.
@@ -144,6 +177,31 @@ mod tests {
             let Target::Cgroup { path, .. } = resolved else { panic!("{resolved:?}") };
             assert_eq!(path, root.path().join(&group.path[1..]), "what is listed can be chosen");
         }
+    }
+
+    #[test]
+    fn totals_have_every_group_the_busiest_first_and_the_empty_last() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for (group, processes, used_us) in
+            [("a", "", Some(9)), ("b", "1\n2\n", Some(5)), ("c", "3\n", Some(7)), ("d", "4\n", None), ("e/f", "", None)]
+        {
+            write(at(group).join("cgroup.procs"), processes);
+            if let Some(used) = used_us {
+                write(at(group).join("cpu.stat"), &format!("usage_usec {used}\nuser_usec 1\nsystem_usec 1\n"));
+            }
+        }
+        let all = totals(&CgroupFs { hierarchies: vec![hierarchy(2, &[], root.path().into())] });
+        let seen: Vec<_> = all.iter().map(|group| (group.path.as_str(), group.processes, group.cpu_ns)).collect();
+        let expected = [
+            ("/c", 1, Some(7000)),
+            ("/b", 2, Some(5000)),
+            ("/d", 1, None),
+            ("/a", 0, Some(9000)),
+            ("/e", 0, None),
+            ("/e/f", 0, None),
+        ];
+        assert_eq!(seen, expected);
     }
 
     #[test]

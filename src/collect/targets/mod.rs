@@ -4,4 +4,5 @@ mod cgroups;
 mod lister;
 mod processes;
 
+pub use cgroups::{CgroupTotal, totals};
 pub use lister::{TargetLister, Targets};

@@ -3,8 +3,8 @@
 use crate::error::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-/// Mount points of tracefs on different kernels, below the given root.
-const PLACES: [&str; 2] = ["sys/kernel/tracing", "sys/kernel/debug/tracing"];
+/// Mount points of tracefs on different kernels, below /sys.
+const PLACES: [&str; 2] = ["kernel/tracing", "kernel/debug/tracing"];
 
 /// A tracepoint as its `format` file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Format {
         let text = std::fs::read_to_string(&path).map_err(|error| {
             Error::from(error)
                 .context(format!("cannot read tracepoint {category}:{name}"))
-                .hint("List the tracepoints of this kernel with `ls /sys/kernel/tracing/events`.")
+                .hint("`ironlaw list tracepoint` lists the tracepoints of this kernel.")
         })?;
         Format::parse(&text).ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("{} makes no sense", path.display())))
     }
@@ -79,11 +79,38 @@ fn field(line: &str) -> Option<(String, Field)> {
     Some((name.to_string(), Field { offset, size }))
 }
 
+/// The tracepoints that can be opened as events, as `category:name`, sorted, in the /sys mounted at `sys`.
+///
+/// # Errors
+/// `Unsupported` without a mounted tracefs, `NotPermitted` when it may not be read.
+pub fn names(sys: &Path) -> Result<Vec<String>> {
+    let events = find_in(sys)?.join("events");
+    let mut names = Vec::new();
+    for category in folders(&events) {
+        let below = events.join(&category);
+        // Some only describe what the kernel's own tracers write: they have no id.
+        let events = folders(&below).into_iter().filter(|name| below.join(name).join("id").exists());
+        names.extend(events.map(|name| format!("{category}:{name}")));
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn folders(path: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
 /// Returns the mount point of tracefs below `root`.
 pub(super) fn find(root: &Path) -> Result<PathBuf> {
+    find_in(&root.join("sys"))
+}
+
+fn find_in(sys: &Path) -> Result<PathBuf> {
     let mut refused = None;
     for place in PLACES {
-        let path = root.join(place);
+        let path = sys.join(place);
         match std::fs::read_dir(path.join("events")) {
             Ok(_) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => refused = Some(error),
@@ -132,5 +159,21 @@ mod tests {
         std::fs::create_dir_all(root.path().join("sys/kernel/tracing/events")).unwrap();
         let error = Format::open(root.path(), "sched", "nothing").unwrap_err();
         assert!(error.to_string().contains("sched:nothing"), "{error}");
+    }
+
+    #[test]
+    fn tracepoints_with_an_id_are_listed_by_category_and_name() {
+        let root = tempfile::tempdir().unwrap();
+        let sys = root.path().join("sys");
+        assert_eq!(names(&sys).unwrap_err().kind(), ErrorKind::Unsupported);
+        let events = sys.join("kernel/debug/tracing/events");
+        for (event, id) in [("sched/sched_switch", true), ("irq/softirq_entry", true), ("ftrace/print", false)] {
+            std::fs::create_dir_all(events.join(event)).unwrap();
+            if id {
+                std::fs::write(events.join(event).join("id"), "7").unwrap();
+            }
+        }
+        std::fs::write(events.join("enable"), "0").unwrap();
+        assert_eq!(names(&sys).unwrap(), ["irq:softirq_entry", "sched:sched_switch"]);
     }
 }
