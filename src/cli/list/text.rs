@@ -18,8 +18,6 @@ const TITLES: [(Kind, &str); 6] = [
     (Kind::Metric, "Metrics (-M)"),
 ];
 
-/// The widest column of names on a terminal; longer names have their status below.
-const NAMES: usize = 44;
 /// The least room for a status.
 const STATUS: usize = 24;
 
@@ -45,10 +43,11 @@ pub(super) fn events(listing: &Listing, selection: &Selection, width: Option<usi
     out.into_bytes()
 }
 
+/// Names that take more than half of a terminal have their status below.
 fn section(out: &mut String, entries: &[&Entry], width: Option<usize>) {
     let shown: Vec<String> = entries.iter().map(|entry| visible(&names(entry)).into_owned()).collect();
     let column =
-        shown.iter().map(|names| fit::width(names)).max().unwrap_or(0).min(width.map_or(usize::MAX, |_| NAMES));
+        shown.iter().map(|names| fit::width(names)).max().unwrap_or(0).min(width.map_or(usize::MAX, |width| width / 2));
     for (entry, names) in entries.iter().zip(&shown) {
         let status = visible(&status(entry)).into_owned();
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(column + 4).max(STATUS));

@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
 const GRANT: &str = "sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog,cap_bpf=ep \"$(command -v ironlaw)\"";
 
 const MOUNT: &str = "sudo mount -t tracefs tracefs /sys/kernel/tracing";
-const REMOUNT: &str = "sudo mount -o remount,mode=755 /sys/kernel/tracing";
+const REMOUNT: &str = "sudo mount -o remount,mode=750,gid=$(id -g) /sys/kernel/tracing";
 
 fn perf_events(probe: &Probe) -> Option<Check> {
     let failed = |text: &str| Check::new(PERF_EVENTS, Status::Fails, text);

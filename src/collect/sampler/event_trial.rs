@@ -37,21 +37,45 @@ pub fn try_event(spec: &EventSpec, root: &Path) -> EventTrial {
     };
     let mut user = request;
     (user.exclude.kernel, user.exclude.hv) = (true, true);
-    // An event of the kernel alone counts nothing then.
-    if error.kind() == io::ErrorKind::PermissionDenied && !user.exclude.user && open(&user).is_ok() {
-        return EventTrial::UserOnly;
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return EventTrial::Refused(reason(&error, &spec.name, root));
     }
-    EventTrial::Refused(reason(&error, &spec.name, root))
+    match open(&user) {
+        Ok(()) if !user.exclude.user && !is_kernels(&spec.kind) => EventTrial::UserOnly,
+        // The kernel checks the permission before the event.
+        Err(absent) if is_absent(&absent) => EventTrial::Refused(reason(&absent, &spec.name, root)),
+        _ => EventTrial::Refused(reason(&error, &spec.name, root)),
+    }
+}
+
+/// Whether an event happens only in the kernel's own code, so that it stays at 0 in user code.
+fn is_kernels(kind: &EventKind) -> bool {
+    const CPU_MIGRATIONS: u64 = 4;
+    const CGROUP_SWITCHES: u64 = 11;
+    match kind {
+        EventKind::Software(config) => matches!(*config, event::CONTEXT_SWITCHES | CPU_MIGRATIONS | CGROUP_SWITCHES),
+        EventKind::Tracepoint { .. } => true,
+        _ => false,
+    }
+}
+
+/// ENOENT or EOPNOTSUPP.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::Unsupported)
 }
 
 /// A short reason for what a table says of many events.
 fn reason(error: &io::Error, name: &str, root: &Path) -> String {
+    let restrictions = Restrictions::read(root);
     match error.kind() {
-        // ENOENT and EOPNOTSUPP.
-        io::ErrorKind::NotFound | io::ErrorKind::Unsupported => "no such counter".to_string(),
+        _ if is_absent(error) => "no such counter".to_string(),
+        io::ErrorKind::PermissionDenied if !restrictions.filtered => restrictions.paranoid.map_or_else(
+            || "not permitted".to_string(),
+            |level| format!("not permitted with kernel.perf_event_paranoid={level}"),
+        ),
         io::ErrorKind::InvalidInput => "it cannot be counted on a thread".to_string(),
         io::ErrorKind::ResourceBusy => "another user holds its counter".to_string(),
-        _ => refused(error, name, Restrictions::read(root)).to_string(),
+        _ => refused(error, name, restrictions).to_string(),
     }
 }
 
@@ -74,6 +98,18 @@ mod tests {
         let tracepoint = EventKind::Tracepoint { category: "sched".into(), name: "sched_switch".into() };
         let trial = try_event(&EventSpec::new("x", tracepoint, Unit::Count), nowhere);
         assert!(matches!(&trial, EventTrial::Refused(why) if why.contains("tracefs")), "{trial:?}");
+    }
+
+    #[test]
+    fn events_of_the_kernel_do_not_count_in_user_code() {
+        for (kind, expected) in [
+            (EventKind::Software(event::CONTEXT_SWITCHES), true),
+            (EventKind::Tracepoint { category: "sched".into(), name: "sched_switch".into() }, true),
+            (EventKind::Software(2), false),
+            (EventKind::Hardware(4), false),
+        ] {
+            assert_eq!(is_kernels(&kind), expected, "{kind:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Mount points of tracefs on different kernels, below /sys.
 const PLACES: [&str; 2] = ["kernel/tracing", "kernel/debug/tracing"];
 
+/// The group's files are readable for it, others' are not, whatever the mode of the folder.
+const READABLE: &str = "Run as root, or allow reading: sudo mount -o remount,mode=750,gid=$(id -g) /sys/kernel/tracing";
+
 /// A tracepoint as its `format` file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
@@ -31,9 +34,11 @@ impl Format {
         let directory = find(root)?;
         let path = directory.join("events").join(category).join(name).join("format");
         let text = std::fs::read_to_string(&path).map_err(|error| {
-            Error::from(error)
-                .context(format!("cannot read tracepoint {category}:{name}"))
-                .hint("`ironlaw list tracepoint` lists the tracepoints of this kernel.")
+            let hint = match error.kind() {
+                std::io::ErrorKind::PermissionDenied => READABLE,
+                _ => "`ironlaw list tracepoint` lists the tracepoints of this kernel.",
+            };
+            Error::from(error).context(format!("cannot read tracepoint {category}:{name}")).hint(hint)
         })?;
         Format::parse(&text).ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("{} makes no sense", path.display())))
     }
@@ -118,9 +123,7 @@ fn find_in(sys: &Path) -> Result<PathBuf> {
         }
     }
     Err(match refused {
-        Some(error) => Error::from(error)
-            .context("cannot read tracefs")
-            .hint("Run as root, or allow reading: sudo mount -o remount,mode=755 /sys/kernel/tracing"),
+        Some(error) => Error::from(error).context("cannot read tracefs").hint(READABLE),
         None => Error::new(ErrorKind::Unsupported, "tracefs is not mounted")
             .hint("Mount it: sudo mount -t tracefs tracefs /sys/kernel/tracing"),
     })
