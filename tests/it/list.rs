@@ -52,7 +52,7 @@ fn a_name_that_does_not_exist_is_an_error_with_what_to_do() {
         (&["list", "x\u{1b}[2J"], 1, &["\u{241b}[2J"]),
         (&["list", "cgroups", "no-such-group-\u{202e}"], 1, &["no-such-group"]),
         (&["record", "-e", "cahce-*", "--", "true"], 2, &["no event matches 'cahce-*'", "nearest are cache-"]),
-        (&["record", "-G", "no-such-group", "--", "true"], 2, &["-G"]),
+        (&["record", "-G", "", "-d", "1"], 2, &["name is empty", "`ironlaw list cgroups`"]),
         (&["record", "-G", "no-such-group", "-d", "1"], 1, &["no-such-group"]),
     ] {
         let Ran { code: found, out, err } = dir.ironlaw(words);
