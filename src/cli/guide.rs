@@ -12,7 +12,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 13] = [
+const PAGES: [Page; 14] = [
     Page {
         subject: "record",
         commands: &["demo", "doctor", "flamegraph", "list"],
@@ -23,6 +23,7 @@ const PAGES: [Page; 13] = [
         commands: &["top", "view", "config"],
         text: include_str!("../../assets/guide/session.md"),
     },
+    Page { subject: "stat", commands: &[], text: include_str!("../../assets/guide/stat.md") },
     Page { subject: "operations", commands: &[], text: include_str!("../../assets/guide/operations.md") },
     Page { subject: "numbers", commands: &[], text: include_str!("../../assets/guide/numbers.md") },
     Page { subject: "sweep", commands: &[], text: include_str!("../../assets/guide/sweep.md") },

@@ -23,6 +23,7 @@ mod record;
 mod report;
 mod screen;
 mod snapshot_host;
+mod stat;
 mod sweep;
 mod terminal_session;
 mod top;
@@ -63,6 +64,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::View(args) => top::view(args, terminal)?,
         Command::Watch(args) => return watch::run(args, terminal),
         Command::Record(args) => return record::run(args, terminal),
+        Command::Stat(args) => return stat::run(args, terminal),
         Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,

@@ -61,6 +61,6 @@ fn opened(meta: &Meta) -> [String; 3] {
 }
 
 /// A started command's own exit code; 128 plus the signal for a killed command, as in shells.
-fn exit_code(status: Option<i32>) -> ExitCode {
+pub(super) fn exit_code(status: Option<i32>) -> ExitCode {
     ExitCode::from(u8::try_from(status.unwrap_or(0)).unwrap_or(1))
 }

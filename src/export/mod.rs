@@ -22,6 +22,7 @@ pub mod pprof;
 mod quote;
 pub mod rows;
 pub mod speedscope;
+pub(crate) mod stat;
 pub mod svg;
 pub mod text;
 pub mod watch;

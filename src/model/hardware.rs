@@ -1,6 +1,6 @@
 //! The hardware counters to open: events by role, in groups that count together, and the metrics formed from them.
 
-use super::{CounterDef, CounterId, EventSpec, MetricDef, Unit};
+use super::{CounterDef, CounterId, EventKind, EventSpec, MetricDef, Unit};
 use serde::{Deserialize, Serialize};
 
 /// An event of this CPU in its role.
@@ -10,6 +10,21 @@ pub struct HardwareEvent {
     pub role: String,
     /// The kernel encoding. Its name is the vendor's, e.g. `LONGEST_LAT_CACHE.MISS`.
     pub event: EventSpec,
+}
+
+impl HardwareEvent {
+    /// The role of an event that the user named. Cycles and instructions of all modes have those of the formulas; other
+    /// names are marked, as ironlaw reads counters of the same names elsewhere.
+    #[must_use]
+    pub fn named_role(event: &EventSpec) -> String {
+        let part = event.exclude_user || event.exclude_kernel || event.exclude_hv || event.exclude_host;
+        match event.kind {
+            EventKind::Hardware(0) if !part => "cycles".to_string(),
+            EventKind::Hardware(1) if !part => "instructions".to_string(),
+            EventKind::Hardware(4) if !part => "branches".to_string(),
+            _ => format!("event:{}", event.name.replace(KIND_MARK, "_")),
+        }
+    }
 }
 
 /// Events that are scheduled together, so that their ratios cover the same time.
@@ -62,7 +77,41 @@ pub struct HardwarePlan {
     pub too_costly: bool,
 }
 
+/// The microarchitecture of a plan of events that the user named.
+const NAMED: &str = "named";
+
 impl HardwarePlan {
+    /// Counts exactly these events, in their groups, whatever they are.
+    #[must_use]
+    pub fn of_named(events: &[EventSpec]) -> HardwarePlan {
+        let mut groups: Vec<HardwareGroup> = Vec::new();
+        let mut last = None;
+        for event in events {
+            let named = HardwareEvent { role: HardwareEvent::named_role(event), event: event.clone() };
+            if groups.iter().flat_map(|group| &group.events).any(|known| known.role == named.role) {
+                continue;
+            }
+            match groups.last_mut().filter(|_| event.group.is_some() && event.group == last) {
+                Some(group) => group.events.push(named),
+                None => groups.push(HardwareGroup { events: vec![named], cpus: vec![] }),
+            }
+            last = event.group;
+        }
+        HardwarePlan { uarch: NAMED.to_string(), groups, ..HardwarePlan::default() }
+    }
+
+    /// Whether its events were named by the user: they need not be those of a PMU.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.uarch == NAMED
+    }
+
+    /// Whether an event of this role is counted.
+    #[must_use]
+    pub fn counts(&self, role: &str) -> bool {
+        self.groups.iter().flat_map(|group| &group.events).any(|event| event.role == role)
+    }
+
     /// The formulas of a metric in the order they are tried: the plan's own, then the common ones.
     pub fn formulas_of<'a>(&'a self, metric: &'a MetricDef) -> impl Iterator<Item = &'a str> + 'a {
         let own = self.formulas.iter().filter(|(name, _)| name == metric.name).map(|(_, formula)| formula.as_str());

@@ -1,23 +1,26 @@
 //! A live capture: opened, then either recorded on the caller's thread or handed to a live session.
 //! The drain thread never waits for a reader: events that cannot be delivered in time are counted as lost.
 
-use super::flow::RunningCapture;
+use super::flow::{CaptureStep, RunningCapture};
 use super::operations::{self, Operations};
-use super::recorder::{Outcome, Recorder};
+use super::recorder::{Outcome, Recorder, add_capture_end};
+use crate::analysis::Window;
 use crate::collect::canaries::CanaryThread;
 use crate::collect::neighbours::NeighbourSources;
 use crate::collect::readings::{Readings, Sources};
-use crate::collect::sampler::Sampler;
+use crate::collect::sampler::{EndReason, Ended, Sampler};
 use crate::collect::{catalog, host, target};
 use crate::error::Result;
-use crate::model::{Definition, Event, Meta, Note, Plan};
+use crate::model::profile::{Profile, ProfileBuilder};
+use crate::model::{Definition, Event, Meta, Note, Plan, Scope, Tick};
 use crate::store::{FORMAT, Writer};
 use crate::sys::clock::{self, Clock};
 use crate::sys::heap;
 use crate::sys::procfs::ProcFs;
-use crate::sys::signals::Signals;
+use crate::sys::signals::{Signal, Signals};
 use crate::sys::spawn;
 use crate::sys::sysfs::SysFs;
+use crate::units::Nanos;
 
 /// A capture that is open and ready to run.
 #[derive(Debug)]
@@ -132,10 +135,66 @@ impl LiveCapture {
         Ok(recorder.finish(&flow.finish()?))
     }
 
+    /// Counts until the target ends, the planned time is over or a signal arrives. Keeps the counts of the whole target in
+    /// memory, and calls `window` with those so far at the end of each interval.
+    ///
+    /// # Errors
+    /// Nothing could be counted.
+    pub fn count(self, mut window: impl FnMut(&Profile, Window)) -> Result<CountedRun> {
+        let LiveCapture { mut signals, sampler, readings, operations, clock, meta, fetch } = self;
+        let mut profile = ProfileBuilder::new(meta.clone());
+        counters(&meta).into_iter().for_each(|event| profile.apply(event));
+        let flow = RunningCapture::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?;
+        loop {
+            match flow.next() {
+                CaptureStep::Events(events) => events.into_iter().filter(is_of_target).for_each(|event| {
+                    let ended = if let Event::Tick(tick) = event { Some(tick) } else { None };
+                    profile.apply(event);
+                    let ended = ended.map(|Tick { at, span }| Window { from: at - span, to: at });
+                    ended.into_iter().for_each(|ended| window(profile.profile(), ended));
+                }),
+                CaptureStep::Quiet => {}
+                CaptureStep::Over => break,
+            }
+            while let Some(signal) = signals.take() {
+                if signal != Signal::Child {
+                    flow.stop().stop();
+                }
+            }
+        }
+        let mut last = flow.finish()?;
+        std::mem::take(&mut last.late).into_iter().filter(is_of_target).for_each(|event| profile.apply(event));
+        let mut meta = meta;
+        add_capture_end(&mut meta, &last);
+        let Ended { reason, sampled, usage, .. } = last.ended;
+        let times = usage.map(|usage| (Nanos(usage.user_ns), Nanos(usage.cpu_ns - usage.user_ns)));
+        Ok(CountedRun { profile: profile.finish(meta), elapsed: sampled, times, reason })
+    }
+
     /// Starts the capture for a reader that keeps the profile. The caller handles signals.
     pub(super) fn start(self) -> Result<(RunningCapture, Meta, Clock)> {
         let LiveCapture { sampler, readings, operations, clock, meta, fetch, .. } = self;
         Ok((RunningCapture::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?, meta, clock))
+    }
+}
+
+/// A run that was counted and not recorded.
+#[derive(Debug)]
+pub struct CountedRun {
+    /// The readings of the whole target, operations and the ends of intervals; nothing else.
+    pub profile: Profile,
+    /// How long it was counted.
+    pub elapsed: Nanos,
+    /// A command's own time in user mode and in the kernel, with the children it waited for.
+    pub times: Option<(Nanos, Nanos)>,
+    /// Why it ended.
+    pub reason: EndReason,
+}
+
+fn is_of_target(event: &Event) -> bool {
+    match event {
+        Event::Reading(reading) => reading.scope == Scope::Target,
+        event => matches!(event, Event::Ops { .. } | Event::Tick(_)),
     }
 }
 

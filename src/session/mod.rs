@@ -15,7 +15,7 @@ mod signal_thread;
 
 pub use crate::collect::sampler::EndReason;
 pub use code::RecordedCode;
-pub use live::LiveCapture;
+pub use live::{CountedRun, LiveCapture};
 pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent};
 #[cfg(any(test, fuzzing))]
 pub(crate) use naming::hear;

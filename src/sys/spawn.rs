@@ -23,6 +23,7 @@ pub struct Started {
     /// Carries the error number of a failed `exec`; closed by a successful one.
     failed: OwnedFd,
     status: Option<i32>,
+    usage: Option<Usage>,
 }
 
 /// Forks a child that waits for `release` before it executes `argv`.
@@ -67,7 +68,7 @@ fn begin(argv: &[String], streams: Option<[BorrowedFd<'_>; 2]>) -> Result<Starte
     let pidfd = pidfd_open(pid, PidfdFlags::empty())
         .map_err(io::Error::from)
         .context(|| format!("cannot watch process {}", pid.as_raw_nonzero()))?;
-    Ok(Started { pid, pidfd, name, go: Some(go), failed, status: None })
+    Ok(Started { pid, pidfd, name, go: Some(go), failed, status: None, usage: None })
 }
 
 /// The child's side: waits for a byte, then executes the command.
@@ -153,8 +154,15 @@ impl Started {
         self.reap(WaitOptions::NOHANG)
     }
 
+    /// The resources it used, if it had ended when it was waited for.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
     fn reap(&mut self, options: WaitOptions) -> Option<i32> {
         if self.status.is_none() {
+            self.usage = usage_of_ended(self.pid());
             let (_, status) = rustix::io::retry_on_intr(|| waitpid(Some(self.pid), options)).ok()??;
             self.status = status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
         }
@@ -186,6 +194,8 @@ impl Drop for Started {
 pub struct Usage {
     /// CPU time, nanoseconds (the kernel reports microseconds).
     pub cpu_ns: u64,
+    /// Of it, time in user mode.
+    pub user_ns: u64,
     /// Context switches because it blocked.
     pub voluntary: u64,
     /// Context switches because it was preempted.
@@ -208,8 +218,9 @@ pub fn usage_of_ended(pid: u32) -> Option<Usage> {
     }
     let number = |value: libc::c_long| u64::try_from(value).unwrap_or(0);
     let nanos = |time: libc::timeval| number(time.tv_sec) * 1_000_000_000 + number(time.tv_usec) * 1000;
-    let cpu_ns = nanos(usage.ru_utime) + nanos(usage.ru_stime);
-    Some(Usage { cpu_ns, voluntary: number(usage.ru_nvcsw), involuntary: number(usage.ru_nivcsw) })
+    let user_ns = nanos(usage.ru_utime);
+    let cpu_ns = user_ns + nanos(usage.ru_stime);
+    Some(Usage { cpu_ns, user_ns, voluntary: number(usage.ru_nvcsw), involuntary: number(usage.ru_nivcsw) })
 }
 
 /// Returns the output of a helper program without its stderr; `None` if it is not installed or fails.
@@ -278,7 +289,9 @@ mod tests {
         }
         let usage = usage_of_ended(started.pid()).unwrap();
         assert!(usage.cpu_ns > 1_000_000 && usage.voluntary >= 10, "each sleep and each wait for it: {usage:?}");
+        assert!(started.usage().is_none() && usage.user_ns <= usage.cpu_ns);
         assert_eq!((started.wait(), usage_of_ended(started.pid())), (Some(0), None));
+        assert_eq!(started.usage(), Some(usage));
     }
 
     #[test]

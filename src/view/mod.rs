@@ -23,6 +23,7 @@ pub mod query;
 pub mod report;
 pub mod sampled;
 pub mod snapshot;
+pub(crate) mod stat;
 pub mod sweep;
 pub(crate) mod threads;
 pub(crate) mod watch;

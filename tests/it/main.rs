@@ -43,6 +43,7 @@ mod properties;
 mod refusals;
 mod report;
 mod shutdown;
+mod stat;
 mod sweep;
 mod symbols;
 mod tui;

@@ -3,7 +3,7 @@
 use super::{
     AnnotateArgs, BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
     FlamegraphArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs,
-    SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
+    StatArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -15,6 +15,7 @@ Examples:
   ironlaw top -p 1234               watch a process: flame graph, threads, findings
   ironlaw record -p 1234 -d 10      profile a process for 10 seconds
   ironlaw record -- ./app --fast    profile a command from its first instruction
+  ironlaw stat -- ./app             count its events, as perf stat does
   ironlaw sweep -L threads 1-8 -- ./bench --threads={threads}
                                     how it scales, and what limits it
   ironlaw view                      look through the newest recording here
@@ -34,7 +35,7 @@ Examples:
 
 Exit codes: 0 success, 1 failure, 2 wrong usage, 3 a gate of `diff` is broken or
 `watch --exit-on-alarm` met an alarm, 4 a gate cannot be decided.
-`record -- CMD` and `watch -- CMD` pass on the code of the command.";
+`record -- CMD`, `stat -- CMD` and `watch -- CMD` pass on the code of the command.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -106,6 +107,8 @@ pub enum Command {
     View(ViewArgs),
     /// Profile a program and write a recording
     Record(RecordArgs),
+    /// Count events of a program, as `perf stat` does, and what an operation costs
+    Stat(StatArgs),
     /// Run a program at several widths: how it scales, and what limits it
     Sweep(SweepArgs),
     /// Print a report on a recording: metrics, functions, threads, waits

@@ -14,6 +14,7 @@ mod list;
 mod metrics;
 mod readers;
 mod session;
+mod stat;
 mod sweep;
 mod tools;
 mod values;
@@ -32,6 +33,7 @@ pub use list::ListArgs;
 pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};
 pub use readers::{FlameFormat, FlamegraphArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg};
 pub use session::{TopArgs, ViewArgs};
+pub use stat::StatArgs;
 pub use sweep::{PlaceArg, SweepArgs, SweepFormat, WarmUp, Widths, widths as sweep_widths};
 pub use tools::{
     CompletionsArgs, ConfigArgs, DemoArg, DemoArgs, DoctorArgs, DoctorFormat, HelpArgs, ManArgs, WorkloadArgs,

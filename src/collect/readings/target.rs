@@ -115,7 +115,7 @@ impl Command {
         let status = proc.read(format!("{pid}/status")).unwrap_or_default();
         let (voluntary, involuntary) = procfs::switches(&status).unwrap_or_default();
         let cpu_ns = cpu_clock(pid).map_or(0, |Nanos(ns)| ns);
-        Command { pid, before: Usage { cpu_ns, voluntary, involuntary } }
+        Command { pid, before: Usage { cpu_ns, user_ns: 0, voluntary, involuntary } }
     }
 
     /// What it and the processes it waited for have used since, whether or not that was read while they ran; `None`
@@ -124,6 +124,7 @@ impl Command {
         let all = spawn::usage_of_ended(self.pid)?;
         Some(Usage {
             cpu_ns: all.cpu_ns.saturating_sub(self.before.cpu_ns),
+            user_ns: all.user_ns,
             voluntary: all.voluntary.saturating_sub(self.before.voluntary),
             involuntary: all.involuntary.saturating_sub(self.before.involuntary),
         })

@@ -19,6 +19,8 @@ use std::path::Path;
 /// and its share of every context switch. Sampling a CPU costs nothing per thread, but delivers (and drops) all others'
 /// samples.
 const MOST_EVENTS: usize = 2048;
+/// The same if nothing is sampled and the target's own events are to be counted: some seconds to open them.
+const MOST_COUNTING: usize = 32_768;
 /// Bytes per second that may flow and be dropped if the kernel does not keep others' samples out of the rings.
 const CHEAP: u64 = 16 << 20;
 /// Descriptors reserved for everything else.
@@ -123,7 +125,9 @@ fn per_thread_or_cpu(
     let (by_cpu, by_thread) = event_requests.len();
     let needed = if whole { threads * by_thread + by_cpu } else { threads * (by_thread + by_cpu) } * cpus.len();
     let fits = needed + SPARE_FILES <= limit;
-    if needed <= MOST_EVENTS && fits {
+    // Whole CPUs would count all others' events as well.
+    let most = if event_requests.only_counts() { MOST_COUNTING } else { MOST_EVENTS };
+    if needed <= most && fits {
         return Ok(true);
     }
     if whole {

@@ -78,6 +78,11 @@ impl EventRequests {
         requests.filter(|(_, role)| matches!(role, Role::Event(_))).map(|(request, _)| request)
     }
 
+    /// Whether nothing is sampled but an event that never happens.
+    pub fn only_counts(&self) -> bool {
+        self.sampled().all(|request| request.pmu == event::SOFTWARE && request.config[0] == event::DUMMY)
+    }
+
     /// Bytes per second that a busy CPU may write for these sets. The kernel reserves a sample's full stack size,
     /// however much it fills. The rate of events sampled by period is unknown; some thousands are assumed.
     pub fn bytes_per_second(&self, which: impl Fn(&EventGroup) -> bool) -> u64 {

@@ -17,6 +17,7 @@ use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
 use crate::sys::perf::record;
 use crate::sys::signals::StopToken;
+use crate::sys::spawn::{Started, Usage};
 use crate::units::Nanos;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -65,6 +66,8 @@ pub struct Ended {
     pub records: Vec<RecordCount>,
     /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, or while it still runs.
     pub exit_status: Option<i32>,
+    /// What a command used, if it has ended.
+    pub usage: Option<Usage>,
     /// Notes on the counts.
     pub notes: Vec<Note>,
 }
@@ -78,8 +81,7 @@ impl Sampler {
     /// When a command cannot be executed, or waiting fails. Samples taken until then have been sent.
     pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken, counters: &mut impl Reader) -> Result<Ended> {
         let mut poll = self.watched(&stop)?;
-        let mut reason = self.begin(&mut poll, &stop, counters)?;
-        let began = self.clock.now();
+        let (began, mut reason) = self.begin(&mut poll, &stop, counters)?;
         let deadline = self.plan.duration.map(|duration| began + duration);
         let mut merge = EventSorter::default();
         let reason = loop {
@@ -111,7 +113,8 @@ impl Sampler {
         let exit_status = self.dismiss(reason, &stop);
         let sampled = at - began;
         let (samples, records) = (self.assembler.samples, self.assembler.records.counts());
-        Ok(Ended { reason, at, sampled, samples, coverage, records, exit_status, notes })
+        let usage = self.command.as_ref().and_then(Started::usage);
+        Ok(Ended { reason, at, sampled, samples, coverage, records, exit_status, usage, notes })
     }
 
     fn watched(&self, stop: &StopToken) -> Result<Poll> {
@@ -128,27 +131,33 @@ impl Sampler {
 
     /// Starts the command, waits for the delay, announces the target's tasks and starts the events. Tasks come first:
     /// reading hundreds of processes takes longer than a ring lasts. A change in between shows as an address without a
-    /// mapping, and that process is then read again.
-    fn begin(&mut self, poll: &mut Poll, stop: &StopToken, counters: &mut impl Reader) -> Result<Option<EndReason>> {
+    /// mapping, and that process is then read again. Returns when that was.
+    fn begin(
+        &mut self,
+        poll: &mut Poll,
+        stop: &StopToken,
+        counters: &mut impl Reader,
+    ) -> Result<(Nanos, Option<EndReason>)> {
         let from_exec = self.command.is_some() && self.plan.delay.0 == 0;
         if from_exec {
             self.assembler.out.extend(counters.begin());
             self.attached.everywhere.iter().for_each(|event| drop(event.enable()));
             self.start_sums();
         }
+        let released = self.clock.now();
         if let Some(command) = &mut self.command {
             command.release()?;
         }
         if from_exec {
             self.look_at_waits()?;
-            return Ok(None);
+            return Ok((released, None));
         }
         let until = self.clock.now() + self.plan.delay;
         while self.clock.now() < until {
             let left = until - self.clock.now();
             self.wait(poll, if left > FRESH { FRESH } else { left })?;
             if let Some(reason) = self.over(stop, None, self.clock.now()) {
-                return Ok(Some(reason));
+                return Ok((self.clock.now(), Some(reason)));
             }
         }
         self.meet_everybody();
@@ -160,7 +169,7 @@ impl Sampler {
         self.start_sums();
         self.assembler.mark_stale();
         self.look_at_waits()?;
-        Ok(None)
+        Ok((self.clock.now(), None))
     }
 
     /// Samples blocked threads if the kernel provides no stacks of switches.

@@ -147,6 +147,7 @@ mod tests {
             coverage: vec![],
             records: vec![],
             exit_status: None,
+            usage: None,
             notes: vec![],
         }
     }

@@ -38,6 +38,6 @@ pub(in crate::session) fn note(topic: &str) -> Note {
 pub(in crate::session) fn capture_end(reason: EndReason, exit_status: Option<i32>, seconds: u64) -> CaptureEnd {
     let (at, sampled) = (second(seconds), second(seconds));
     let (coverage, records, notes) = (vec![], vec![], vec![]);
-    let ended = Ended { reason, at, sampled, samples: 0, coverage, records, exit_status, notes };
+    let ended = Ended { reason, at, sampled, samples: 0, coverage, records, exit_status, usage: None, notes };
     CaptureEnd { late: vec![], notes: vec![], ended }
 }

@@ -81,8 +81,10 @@ impl Hardware {
         event_requests: &EventRequests,
         options: &AttachOptions<'_>,
     ) -> (Hardware, Vec<Note>) {
-        if !event_requests.hardware || plan.groups.is_empty() {
-            return (Hardware { plan: HardwarePlan { groups: vec![], ..plan }, ..Hardware::default() }, vec![]);
+        let TrialResult { plan, left_out: impossible } = super::trial::possible(plan, event_requests);
+        if plan.groups.is_empty() {
+            let notes = super::trial::note(&impossible).into_iter().collect();
+            return (Hardware { plan, ..Hardware::default() }, notes);
         }
         let TrialResult { plan, left_out } =
             super::trial::tried(plan, &mut super::trial::OwnThread::new(event_requests.exclude_kernel));
@@ -101,7 +103,7 @@ impl Hardware {
             |tids: &[u32]| Ok::<_, Infallible>(Opening::of(&plan, tids, event_requests.exclude_kernel, options));
         let Ok((opening, born)) = settled(|| tasks(options.attach_scope, options.root), attempt);
         let Opening { plan, beyond, groups, kept, refused, by_task, places } = opening;
-        let left_out: Vec<LeftOut> = left_out.into_iter().chain(refused).collect();
+        let left_out: Vec<LeftOut> = impossible.into_iter().chain(left_out).chain(refused).collect();
         let none = groups.is_empty().then(|| opened_at_no_place(places, &left_out));
         let mut plan = super::trial::without(plan, |number| kept.contains(&number), &left_out);
         plan.switch_cost_ns = cost.map(|cost| cost.0);

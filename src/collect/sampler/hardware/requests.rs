@@ -2,9 +2,11 @@
 
 use super::totals::GroupLocation;
 use crate::collect::sampler::request;
-use crate::model::{EventSpec, HardwareGroup};
+use crate::model::{EventKind, EventSpec, HardwareGroup};
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
+use crate::sys::perf::tracefs::Format;
 use std::io;
+use std::path::Path;
 
 const ESRCH: i32 = 3;
 
@@ -69,15 +71,20 @@ impl Requests {
     }
 }
 
-/// A request for an event that only counts; `None` if it is not a hardware event.
+/// A request for an event that only counts; `None` for a tracepoint that the kernel does not have.
 pub(super) fn request(spec: &EventSpec, exclude_kernel: bool) -> Option<Request> {
-    let (pmu, config) = request::numbers(&spec.kind)?;
+    let (pmu, config) = match &spec.kind {
+        EventKind::Tracepoint { category, name } => {
+            (event::TRACEPOINT, [Format::open(Path::new("/"), category, name).ok()?.id, 0, 0])
+        }
+        kind => request::numbers(kind)?,
+    };
     let mut request = Request::counting(pmu, config);
     request.exclude.user = spec.exclude_user;
     request.exclude.kernel = spec.exclude_kernel || exclude_kernel;
     request.exclude.hv = spec.exclude_hv;
-    // Code of a guest is not work of the thread that runs the guest.
-    request.exclude.guest = true;
+    // Code of a guest is not work of the thread that runs the guest. PMUs outside the cores refuse the attribute.
+    request.exclude.guest = spec.exclude_guest;
     request.exclude.host = spec.exclude_host;
     Some(request)
 }

@@ -5,7 +5,10 @@
 use super::load::Load;
 use super::requests::request;
 use crate::collect::catalog;
-use crate::model::{AbsentMetric, Formula, HardwareEvent, HardwareGroup, HardwarePlan, MetricId, Note};
+use crate::collect::sampler::event_requests::EventRequests;
+use crate::model::{
+    AbsentMetric, EventKind, EventSpec, Formula, HardwareEvent, HardwareGroup, HardwarePlan, MetricId, Note,
+};
 use crate::sys::perf::event::{self, GroupCounted, Place};
 use std::fmt;
 use std::io;
@@ -90,6 +93,49 @@ impl EventCounter for OwnThread {
     }
 }
 
+/// The part of a plan that can be counted at all. Of events that the user named, it says why others cannot: a count of zero
+/// would be wrong.
+pub(super) fn possible(plan: HardwarePlan, requests: &EventRequests) -> TrialResult {
+    let HardwarePlan { groups, .. } = &plan;
+    let reason = |event: &HardwareEvent| match &event.event {
+        spec if of_core(spec) && !requests.hardware => Some("need a hardware counter, and none counts here"),
+        spec if in_kernel(spec) && (spec.exclude_kernel || requests.exclude_kernel) => {
+            Some("happen in the kernel, which is excluded")
+        }
+        _ => None,
+    };
+    if !plan.is_named() {
+        let groups = if requests.hardware { groups.clone() } else { vec![] };
+        return TrialResult { plan: HardwarePlan { groups, ..plan }, left_out: vec![] };
+    }
+    let mut left_out: Vec<LeftOut> = Vec::new();
+    for (event, why) in groups.iter().flat_map(|group| &group.events).filter_map(|it| Some((it, reason(it)?))) {
+        match left_out.iter_mut().find(|left| left.why == why) {
+            Some(left) => {
+                left.roles.push(event.role.clone());
+                left.events = format!("{}, {}", left.events, event.event.name);
+            }
+            None => left_out.push(LeftOut::event(event, why)),
+        }
+    }
+    let kept = groups.iter().map(|group| HardwareGroup {
+        events: group.events.iter().filter(|event| reason(event).is_none()).cloned().collect(),
+        ..group.clone()
+    });
+    let groups = kept.filter(|group| !group.events.is_empty()).collect();
+    TrialResult { plan: HardwarePlan { groups, ..plan }, left_out }
+}
+
+/// Whether an event is counted by a core's PMU. Only those exclude guests.
+fn of_core(spec: &EventSpec) -> bool {
+    spec.exclude_guest || matches!(spec.kind, EventKind::Hardware(_) | EventKind::Cache(_))
+}
+
+/// Whether the kernel counts it while it runs itself: context switches, migrations and its tracepoints.
+fn in_kernel(spec: &EventSpec) -> bool {
+    matches!(spec.kind, EventKind::Software(3 | 4 | 11) | EventKind::Tracepoint { .. })
+}
+
 /// Tries every group. A refused group is built up event by event; an event at zero that must count is dropped.
 pub(super) fn tried(plan: HardwarePlan, counter: &mut impl EventCounter) -> TrialResult {
     let mut trial = Trial { counter, left_out: vec![], silent: vec![], stuck: false };
@@ -125,7 +171,7 @@ pub(super) fn note(left_out: &[LeftOut]) -> Option<Note> {
     let reasons: Vec<String> = left_out.iter().map(LeftOut::to_string).collect();
     (!reasons.is_empty()).then(|| Note {
         topic: "hardware-events-left-out".to_string(),
-        text: format!("Not all hardware events are counted: {}.", reasons.join("; ")),
+        text: format!("Not all events are counted: {}.", reasons.join("; ")),
         fix: None,
     })
 }
@@ -169,6 +215,10 @@ struct Trial<'a, B> {
 impl<B: EventCounter> Trial<'_, B> {
     /// The part of the group that counts.
     fn group(&mut self, group: &HardwareGroup) -> HardwareGroup {
+        // Others may not count on this thread at all, or nothing of what it does.
+        if !group.events.iter().any(|event| of_core(&event.event)) {
+            return group.clone();
+        }
         let mut kept = Vec::new();
         for event in &group.events {
             let taken = catalog::definitions().iter().any(|def| def.name == event.role);

@@ -1,0 +1,107 @@
+//! `ironlaw stat`: counts events of a command or another target, as `perf stat` does, and returns the command's exit code.
+//! Prints nothing to standard output, which belongs to that command.
+
+use super::args::StatArgs;
+use super::out::Terminal;
+use super::{capture, plan, record};
+use crate::error::{Context, Result};
+use crate::export::stat::{StatEnd, StatFormat, interval_head, lines, text};
+use crate::model::{EventSpec, Note, Plan};
+use crate::session::{CountedRun, EndReason, LiveCapture};
+use crate::sys::clock;
+use crate::sys::event_sources::EventSourceFiles;
+use crate::units::Nanos;
+use crate::view::number::date;
+use crate::view::stat::{StatRun, label, mean, rows};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub(super) fn run(args: &StatArgs, terminal: &Terminal) -> Result<ExitCode> {
+    let (request, notes) = capture::plan(&args.target, &plan::stat_capture(args))?;
+    let (request, events) = plan::stat(request, args, &EventSourceFiles::open(Path::new("/sys")));
+    let format = match (&args.field_separator, args.json_output) {
+        (Some(by), _) => StatFormat::Separated(by.clone()),
+        (None, true) => StatFormat::Json,
+        (None, false) => StatFormat::Text,
+    };
+    let mut stat = Stat { out: open(args)?, events, format, failed: None };
+    if args.interval.is_some() {
+        stat.write(interval_head(&stat.format).to_string());
+    }
+    let (runs, last) = stat.runs(args, &request, &notes)?;
+    if args.interval.is_none() {
+        stat.finish(&request, &runs, &last);
+    }
+    stat.failed.map_or(Ok(()), Err)?;
+    // Between the lines of a program's input, they would be taken for some.
+    if matches!(stat.format, StatFormat::Text) || args.output.is_some() {
+        last.profile.meta.notes.iter().for_each(|note| terminal.note(note));
+    }
+    Ok(record::exit_code(last.profile.meta.exit_status))
+}
+
+/// The file, opened before a command starts.
+fn open(args: &StatArgs) -> Result<Box<dyn Write>> {
+    let Some(path) = &args.output else { return Ok(Box::new(std::io::stderr())) };
+    let context = || format!("cannot write {}", path.display());
+    let mut how = OpenOptions::new();
+    let file = if args.append { how.append(true) } else { how.write(true).truncate(true) }.create(true).open(path);
+    let mut file = file.context(context)?;
+    if !args.json_output {
+        writeln!(file, "# started on {}\n", date(clock::unix_ns())).context(context)?;
+    }
+    Ok(Box::new(file))
+}
+
+struct Stat {
+    out: Box<dyn Write>,
+    events: Vec<EventSpec>,
+    format: StatFormat,
+    /// The first failure to write: the target goes on.
+    failed: Option<crate::error::Error>,
+}
+
+impl Stat {
+    fn write(&mut self, text: String) {
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        if let Err(error) = written.context(|| "cannot write the counts") {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    /// Counts as often as asked for, or until a signal. Returns what each run came to, and the last one itself.
+    fn runs(&mut self, args: &StatArgs, plan: &Plan, notes: &[Note]) -> Result<(Vec<StatRun>, CountedRun)> {
+        let mut runs = Vec::new();
+        loop {
+            let live = LiveCapture::open(plan.clone(), notes.to_vec(), false)?;
+            let mut began = None;
+            let run = live.count(|profile, window| {
+                let began = *began.get_or_insert(window.from);
+                if args.interval.is_some() {
+                    let run = StatRun::of(profile, &self.events, window, window.span());
+                    let at = (window.to - began).seconds();
+                    self.write(lines(&rows(&self.events, &[run]), Some(at), &self.format, false));
+                }
+            })?;
+            let whole = crate::analysis::TimeRange::default().window(&run.profile.ticks, run.profile.duration());
+            runs.push(StatRun::of(&run.profile, &self.events, whole, run.elapsed));
+            if runs.len() >= args.runs as usize || run.reason == EndReason::Stopped {
+                return Ok((runs, run));
+            }
+        }
+    }
+
+    fn finish(&mut self, plan: &Plan, runs: &[StatRun], last: &CountedRun) {
+        let rows = rows(&self.events, runs);
+        let elapsed: Vec<f64> = runs.iter().map(|run| run.elapsed).collect();
+        let times = last.times.map(|(user, system): (Nanos, Nanos)| (user.seconds(), system.seconds()));
+        let end = StatEnd { elapsed: mean(&elapsed).unwrap_or_default(), times };
+        self.write(match self.format {
+            StatFormat::Text => text(&label(&plan.target), runs.len(), &rows, &end),
+            _ => lines(&rows, None, &self.format, runs.len() > 1),
+        });
+    }
+}
