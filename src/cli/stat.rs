@@ -7,7 +7,7 @@ use super::{capture, plan, record};
 use crate::error::{Context, Result};
 use crate::export::stat::{StatEnd, StatFormat, interval_head, lines, text};
 use crate::model::{EventSpec, Note, Plan};
-use crate::session::{CountedRun, EndReason, LiveCapture};
+use crate::session::{CountedRun, LiveCapture};
 use crate::sys::clock;
 use crate::sys::event_sources::EventSourceFiles;
 use crate::units::Nanos;
@@ -20,10 +20,11 @@ use std::process::ExitCode;
 
 /// Runs the command.
 pub(super) fn run(args: &StatArgs, terminal: &Terminal) -> Result<ExitCode> {
-    let (request, notes) = capture::plan(&args.target, &plan::stat_capture(args))?;
+    let (target, beside) = plan::clock(&args.target);
+    let (request, notes) = capture::plan(&target, &plan::stat_capture(args))?;
     let (request, events) = plan::stat(request, args, &EventSourceFiles::open(Path::new("/sys")));
     let format = match (&args.field_separator, args.json_output) {
-        (Some(by), _) => StatFormat::Separated(by.clone()),
+        (Some(by), _) => StatFormat::Separated(by.replace("\\t", "\t")),
         (None, true) => StatFormat::Json,
         (None, false) => StatFormat::Text,
     };
@@ -31,7 +32,7 @@ pub(super) fn run(args: &StatArgs, terminal: &Terminal) -> Result<ExitCode> {
     if args.interval.is_some() {
         stat.write(interval_head(&stat.format).to_string());
     }
-    let (runs, last) = stat.runs(args, &request, &notes)?;
+    let (runs, last) = stat.runs(args, &request, &notes, beside.as_deref())?;
     if args.interval.is_none() {
         stat.finish(&request, &runs, &last);
     }
@@ -40,7 +41,7 @@ pub(super) fn run(args: &StatArgs, terminal: &Terminal) -> Result<ExitCode> {
     if matches!(stat.format, StatFormat::Text) || args.output.is_some() {
         last.profile.meta.notes.iter().for_each(|note| terminal.note(note));
     }
-    Ok(record::exit_code(last.profile.meta.exit_status))
+    Ok(record::exit_code(last.status))
 }
 
 /// The file, opened before a command starts.
@@ -73,12 +74,18 @@ impl Stat {
     }
 
     /// Counts as often as asked for, or until a signal. Returns what each run came to, and the last one itself.
-    fn runs(&mut self, args: &StatArgs, plan: &Plan, notes: &[Note]) -> Result<(Vec<StatRun>, CountedRun)> {
+    fn runs(
+        &mut self,
+        args: &StatArgs,
+        plan: &Plan,
+        notes: &[Note],
+        beside: Option<&[String]>,
+    ) -> Result<(Vec<StatRun>, CountedRun)> {
         let mut runs = Vec::new();
         loop {
             let live = LiveCapture::open(plan.clone(), notes.to_vec(), false)?;
             let mut began = None;
-            let run = live.count(|profile, window| {
+            let run = live.count(beside, |profile, window| {
                 let began = *began.get_or_insert(window.from);
                 if args.interval.is_some() {
                     let run = StatRun::of(profile, &self.events, window, window.span());
@@ -88,7 +95,7 @@ impl Stat {
             })?;
             let whole = crate::analysis::TimeRange::default().window(&run.profile.ticks, run.profile.duration());
             runs.push(StatRun::of(&run.profile, &self.events, whole, run.elapsed));
-            if runs.len() >= args.runs as usize || run.reason == EndReason::Stopped {
+            if runs.len() >= args.runs as usize || run.interrupted {
                 return Ok((runs, run));
             }
         }

@@ -1,6 +1,7 @@
 //! A live capture: opened, then either recorded on the caller's thread or handed to a live session.
 //! The drain thread never waits for a reader: events that cannot be delivered in time are counted as lost.
 
+use super::command_beside::CommandBeside;
 use super::flow::{CaptureStep, RunningCapture};
 use super::operations::{self, Operations};
 use super::recorder::{Outcome, Recorder, add_capture_end};
@@ -8,7 +9,7 @@ use crate::analysis::Window;
 use crate::collect::canaries::CanaryThread;
 use crate::collect::neighbours::NeighbourSources;
 use crate::collect::readings::{Readings, Sources};
-use crate::collect::sampler::{EndReason, Ended, Sampler};
+use crate::collect::sampler::{Ended, Sampler};
 use crate::collect::{catalog, host, target};
 use crate::error::Result;
 use crate::model::profile::{Profile, ProfileBuilder};
@@ -135,40 +136,54 @@ impl LiveCapture {
         Ok(recorder.finish(&flow.finish()?))
     }
 
-    /// Counts until the target ends, the planned time is over or a signal arrives. Keeps the counts of the whole target in
-    /// memory, and calls `window` with those so far at the end of each interval.
+    /// Counts until the target ends, the planned time is over, a signal arrives, or the command `beside` the
+    /// target ends, which is started here and terminated if it outlives the capture. Keeps the counts of the whole target in memory, and calls
+    /// `window` with those so far at the end of each interval.
     ///
     /// # Errors
-    /// Nothing could be counted.
-    pub fn count(self, mut window: impl FnMut(&Profile, Window)) -> Result<CountedRun> {
+    /// Nothing could be counted, or the command beside it not be executed.
+    pub fn count(self, beside: Option<&[String]>, mut window: impl FnMut(&Profile, Window)) -> Result<CountedRun> {
+        let mut waiting = beside.map(spawn::start).transpose()?;
         let LiveCapture { mut signals, sampler, readings, operations, clock, meta, fetch } = self;
         let mut profile = ProfileBuilder::new(meta.clone());
         counters(&meta).into_iter().for_each(|event| profile.apply(event));
         let flow = RunningCapture::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?;
+        let (mut beside, mut interrupted) = (None, false);
         loop {
-            match flow.next() {
-                CaptureStep::Events(events) => events.into_iter().filter(is_of_target).for_each(|event| {
-                    let ended = if let Event::Tick(tick) = event { Some(tick) } else { None };
-                    profile.apply(event);
-                    let ended = ended.map(|Tick { at, span }| Window { from: at - span, to: at });
-                    ended.into_iter().for_each(|ended| window(profile.profile(), ended));
-                }),
+            let step = flow.next();
+            while let Some(signal) = signals.take() {
+                interrupted |= signal != Signal::Child;
+            }
+            if interrupted {
+                flow.stop().stop();
+            }
+            match step {
+                CaptureStep::Events(events) => {
+                    // The first events are those of counters that have begun to count.
+                    beside = match waiting.take() {
+                        Some(command) => Some(CommandBeside::start(command, flow.stop().clone())?),
+                        None => beside,
+                    };
+                    for event in events.into_iter().filter(is_of_target) {
+                        let ended = if let Event::Tick(tick) = event { Some(tick) } else { None };
+                        profile.apply(event);
+                        if let Some(Tick { at, span }) = ended {
+                            window(profile.profile(), Window { from: at - span, to: at });
+                        }
+                    }
+                }
                 CaptureStep::Quiet => {}
                 CaptureStep::Over => break,
             }
-            while let Some(signal) = signals.take() {
-                if signal != Signal::Child {
-                    flow.stop().stop();
-                }
-            }
         }
         let mut last = flow.finish()?;
+        let status = beside.map_or(last.ended.exit_status, CommandBeside::finish);
         std::mem::take(&mut last.late).into_iter().filter(is_of_target).for_each(|event| profile.apply(event));
         let mut meta = meta;
         add_capture_end(&mut meta, &last);
-        let Ended { reason, sampled, usage, .. } = last.ended;
+        let Ended { sampled, usage, .. } = last.ended;
         let times = usage.map(|usage| (Nanos(usage.user_ns), Nanos(usage.cpu_ns - usage.user_ns)));
-        Ok(CountedRun { profile: profile.finish(meta), elapsed: sampled, times, reason })
+        Ok(CountedRun { profile: profile.finish(meta), elapsed: sampled, times, status, interrupted })
     }
 
     /// Starts the capture for a reader that keeps the profile. The caller handles signals.
@@ -187,8 +202,11 @@ pub struct CountedRun {
     pub elapsed: Nanos,
     /// A command's own time in user mode and in the kernel, with the children it waited for.
     pub times: Option<(Nanos, Nanos)>,
-    /// Why it ended.
-    pub reason: EndReason,
+    /// The exit code of the command that was counted, or of the one beside the target; `None` without one, or if it had
+    /// to be terminated.
+    pub status: Option<i32>,
+    /// Whether a signal asked for the end.
+    pub interrupted: bool,
 }
 
 fn is_of_target(event: &Event) -> bool {

@@ -1,6 +1,7 @@
 //! Connects a source of events to its consumers: the recording, the profile, the names. The only layer that knows
 //! whether a session is live or replayed.
 mod code;
+mod command_beside;
 mod counting;
 mod flow;
 pub mod import;

@@ -2,8 +2,8 @@
 
 use super::{
     AnnotateArgs, BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
-    FlamegraphArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs,
-    StatArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
+    FlamegraphArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs, StatArgs,
+    SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 const USAGE: &str = "\
 ironlaw stat [OPTIONS] [--] CMD [ARGS]...
-       ironlaw stat [OPTIONS] <-p PID | -t TID | -G CGROUP | -a | -C CPUS>";
+       ironlaw stat [OPTIONS] <-p PID | -t TID | -G CGROUP | -a | -C CPUS> [-- CMD [ARGS]...]";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -16,6 +16,7 @@ Examples:
   ironlaw stat -r 5 -- ./app           five runs: mean and standard error
   ironlaw stat -e cycles:u,LLC-misses,sched:sched_switch -- ./app
   ironlaw stat -p 1234 -d 10           a process, for 10 seconds
+  ironlaw stat -a -- sleep 5           the machine, while a command runs
   ironlaw stat -a -I 1000 -d 5         the whole machine, every second
   ironlaw stat --ops 'regex:([0-9]+) ops' -- ./bench
                                        and what one operation costs

@@ -33,6 +33,9 @@ pub fn stat(mut plan: Plan, args: &StatArgs, sources: &dyn EventSources) -> (Pla
         event.exclude_kernel |= args.all_user;
         event.exclude_hv |= args.all_user;
         event.exclude_user |= args.all_kernel;
+        if (args.all_user || args.all_kernel) && !event.name.contains([':', '/']) {
+            event.name += if args.all_user { ":u" } else { ":k" };
+        }
     }
     let mut counted = HardwarePlan::of_named(&events);
     for group in &mut counted.groups {
@@ -116,7 +119,8 @@ mod tests {
     #[test]
     fn costs_per_operation_have_what_they_need_though_it_is_not_shown() {
         let (plan, events) = planned("ironlaw stat --ops rate:5 -e faults --all-user true");
-        assert_eq!(roles(&plan), [&["event:faults"][..], &["event:task-clock"], &["cycles", "instructions"]]);
-        assert!(events.len() == 1 && events[0].exclude_kernel && !events[0].exclude_user);
+        assert_eq!(roles(&plan), [&["event:faults:u"][..], &["event:task-clock"], &["cycles", "instructions"]]);
+        assert_eq!((events.len(), events[0].name.as_str()), (1, "faults:u"));
+        assert!(events[0].exclude_kernel && !events[0].exclude_user);
     }
 }

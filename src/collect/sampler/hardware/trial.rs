@@ -344,6 +344,31 @@ pub(super) mod tests {
         }
     }
 
+    #[test]
+    fn events_that_would_stay_at_zero_are_left_out_with_the_reason() {
+        let event = |name: &str, kind| EventSpec::new(name, kind, Unit::Count);
+        let named = HardwarePlan::of_named(&[
+            event("cycles", EventKind::Hardware(0)),
+            event("cs", EventKind::Software(3)),
+            event("faults", EventKind::Software(2)),
+            event("msr/tsc/", EventKind::Raw { pmu: 9, config: 0, config1: 0, config2: 0 }),
+        ]);
+        let (no_counter, in_kernel) =
+            ("need a hardware counter, and none counts here", "happen in the kernel, which is excluded");
+        for (hardware, exclude_kernel, kept, left) in [
+            (true, false, &["cycles", "cs", "faults", "msr/tsc/"][..], &[][..]),
+            (false, true, &["faults", "msr/tsc/"], &[("cycles", no_counter), ("cs", in_kernel)]),
+        ] {
+            let requests = EventRequests { hardware, exclude_kernel, ..EventRequests::default() };
+            let TrialResult { plan, left_out } = possible(named.clone(), &requests);
+            let names: Vec<_> = plan.groups.iter().map(|group| group.events[0].event.name.as_str()).collect();
+            let reasons: Vec<_> = left_out.iter().map(|left| (left.events.as_str(), left.why.as_str())).collect();
+            assert_eq!((names.as_slice(), reasons.as_slice()), (kept, left));
+        }
+        let own = possible(super::super::core_plan::base(), &EventRequests::default());
+        assert!(own.plan.groups.is_empty() && own.left_out.is_empty(), "a default plan needs no excuse");
+    }
+
     /// A CPU with a number of counters, some of them held by others; it refuses some events and keeps some at zero.
     struct Fake {
         counters: usize,
