@@ -23,7 +23,7 @@ pub(super) fn run(args: &StatArgs, terminal: &Terminal) -> Result<ExitCode> {
     let (target, beside) = plan::clock(&args.target);
     let (request, notes) = capture::plan(&target, &plan::stat_capture(args))?;
     let (request, events) = plan::stat(request, args, &EventSourceFiles::open(Path::new("/sys")));
-    let format = match (&args.field_separator, args.json_output) {
+    let format = match (&args.field_separator, args.json) {
         (Some(by), _) => StatFormat::Separated(by.replace("\\t", "\t")),
         (None, true) => StatFormat::Json,
         (None, false) => StatFormat::Text,
@@ -51,7 +51,7 @@ fn open(args: &StatArgs) -> Result<Box<dyn Write>> {
     let mut how = OpenOptions::new();
     let file = if args.append { how.append(true) } else { how.write(true).truncate(true) }.create(true).open(path);
     let mut file = file.context(context)?;
-    if !args.json_output {
+    if !args.json {
         writeln!(file, "# started on {}\n", date(clock::unix_ns())).context(context)?;
     }
     Ok(Box::new(file))

@@ -65,9 +65,9 @@ pub struct StatArgs {
     #[arg(long, requires = "output", help_heading = "Output")]
     pub append: bool,
     /// Print lines of values with SEP between them, in perf's order
-    #[arg(short = 'x', long, value_name = "SEP", conflicts_with = "json_output", help_heading = "Output")]
+    #[arg(short = 'x', long, value_name = "SEP", conflicts_with = "json", help_heading = "Output")]
     pub field_separator: Option<String>,
     /// Print a JSON object per line, with perf's keys
-    #[arg(short = 'j', long, help_heading = "Output")]
-    pub json_output: bool,
+    #[arg(short = 'j', long = "json-output", help_heading = "Output")]
+    pub json: bool,
 }
