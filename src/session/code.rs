@@ -54,6 +54,18 @@ impl<'a> RecordedCode<'a> {
 
     /// The class of the instruction at a frame; `None` if its code cannot be read.
     pub fn class(&mut self, frame: FrameId) -> Option<InstructionClass> {
+        let code = self.instruction(frame)?;
+        Some(disassembly::classify(code.architecture, &code.bytes))
+    }
+
+    /// The text of the instruction at a frame, with offsets in the file for addresses; `None` if its code cannot be read.
+    pub fn text(&mut self, frame: FrameId) -> Option<String> {
+        let code = self.instruction(frame)?;
+        Some(disassembly::disassemble(&code, Syntax::default()).into_iter().next()?.text)
+    }
+
+    /// As many bytes as an instruction may have.
+    fn instruction(&mut self, frame: FrameId) -> Option<FunctionCode> {
         let architecture = match self.profile.meta.host.arch.as_str() {
             "x86_64" => Architecture::X86_64,
             "aarch64" => Architecture::Aarch64,
@@ -62,7 +74,8 @@ impl<'a> RecordedCode<'a> {
         let (frame, module) = self.place(frame).ok()?;
         let file = self.file(module)?;
         let length = file.length().saturating_sub(frame.address).min(LONGEST);
-        Some(disassembly::classify(architecture, &file.bytes(frame.address, length)?))
+        let bytes = file.bytes(frame.address, length)?;
+        Some(FunctionCode { architecture, address: frame.address, slide: 0, bytes })
     }
 
     fn place(&self, frame: FrameId) -> Result<(FrameDef, &'a ModuleDef)> {

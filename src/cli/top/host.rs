@@ -7,7 +7,7 @@ use super::writing;
 use crate::cli::screen::{OpenResult, Screen};
 use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use crate::error::Result;
-use crate::session::{History, Limit};
+use crate::session::{History, RecordedCode, Limit};
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
@@ -15,7 +15,8 @@ use crate::tui::run::{Host, LoopState};
 use crate::units::Nanos;
 use crate::view::picker::Choice;
 use crate::view::query::{Bounds, Query};
-use crate::view::snapshot::{SessionBaseline, snapshot_of_profile};
+use crate::view::functions::FunctionsView;
+use crate::view::snapshot::{PanelView, SessionBaseline, snapshot_of_profile};
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 
@@ -72,7 +73,7 @@ impl SessionHost {
             let against = usual.and_then(|usual| {
                 Some(SessionBaseline { baseline: &usual.baseline, view: usual.comparison(history)? })
             });
-            let seen = snapshot_of_profile(
+            let mut seen = snapshot_of_profile(
                 history.profile(),
                 baseline.as_deref(),
                 against,
@@ -80,6 +81,10 @@ impl SessionHost {
                 history.is_live(),
                 query,
             );
+            if let Ok(PanelView::Functions(FunctionsView { detail: Some(detail), .. })) = &mut seen.body {
+                let mut code = RecordedCode::of(history.profile(), None);
+                detail.instructions.iter_mut().for_each(|own| own.text = code.text(own.frame));
+            }
             Msg::Seen(Box::new(seen))
         });
     }

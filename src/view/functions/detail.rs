@@ -3,7 +3,7 @@
 use super::row::Row;
 use super::tree::{Path, Paths, Tree};
 use crate::analysis::{Butterfly, Instruction, SourceLine};
-use crate::model::ModuleKind;
+use crate::model::{FrameId, ModuleKind};
 use crate::view::context::ViewContext;
 use serde::Serialize;
 
@@ -67,6 +67,11 @@ pub struct InstructionRow {
     pub samples: u64,
     /// Its source file and line, if known.
     pub line: Option<(String, Option<u32>)>,
+    /// Its frame.
+    #[serde(skip)]
+    pub frame: FrameId,
+    /// Its text, where its code can be read.
+    pub text: Option<String>,
 }
 
 impl Detail {
@@ -137,5 +142,7 @@ fn instruction_row(context: &ViewContext<'_>, own: &Instruction, whole: u64) -> 
         weight: own.weight,
         samples: own.samples,
         line: own.line.clone(),
+        frame: own.frame,
+        text: None,
     }
 }

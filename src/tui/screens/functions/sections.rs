@@ -151,7 +151,8 @@ fn columns(section: Section, off_cpu: bool) -> Vec<Column<'static>> {
         Section::Lines => vec![number("self", 7, 0), number("total", 7, 1), samples, line(0)],
         Section::Addresses => {
             let address = Column { title: "address", least: 18, grows: 0, cut: Cut::Front, ..Column::default() };
-            vec![share, samples, address, line(1)]
+            let text = Column { title: "instruction", least: 24, grows: 1, rank: 2, ..Column::default() };
+            vec![share, samples, address, text, line(1)]
         }
     }
 }
@@ -269,6 +270,10 @@ fn place<'a>(
         0 => Cell::new(percent(own.share), theme.text),
         1 => Cell::new(many(own.weight, own.samples, off_cpu), theme.dim),
         2 => Cell::new(own.place.as_str(), style),
+        3 => match &own.text {
+            Some(text) => Cell::new(text.as_str(), style),
+            None => Cell::new("-", theme.missing),
+        },
         _ => Cell::new(words::source(own), if own.line.is_some() { theme.dim } else { theme.missing }),
     }
 }

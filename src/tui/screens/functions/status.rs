@@ -73,7 +73,8 @@ pub(super) fn item(view: &FunctionsView, detail: &Detail, section: Section, item
                 Some(_) => visible(&words::source(own)).into_owned(),
                 None => "source line - (no debug information)".to_string(),
             };
-            vec![visible(&own.place).into_owned(), source, of(own.share, own.weight, own.samples)]
+            let text = own.text.clone().unwrap_or_default();
+            vec![visible(&own.place).into_owned(), text, source, of(own.share, own.weight, own.samples)]
         }),
     };
     parts.unwrap_or_default().join("  ")
