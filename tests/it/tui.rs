@@ -306,6 +306,26 @@ fn a_recording_shows_on_the_same_screens() {
 }
 
 #[test]
+fn the_addresses_of_a_function_show_their_instructions() {
+    require!("perf");
+    let dir = Dir::alone();
+    dir.record("run.ironlaw", "", "hotspot --threads 1 --seconds 1");
+    let mut pty = Pty::start(&mut dir.command(IRONLAW, &["view", "run.ironlaw"]), (140, 30));
+    pty.wait_for("RECORDING");
+    pty.press("3");
+    pty.wait_for(PLANTED);
+    pty.press("\r");
+    pty.wait_for("called from");
+    pty.press("ddd");
+    pty.wait_for("instruction");
+    // What the workload computes, by any compiler.
+    pty.wait_for("xor ");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
 fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
     require!("perf");
     let dir = Dir::alone();

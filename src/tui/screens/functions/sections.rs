@@ -137,7 +137,7 @@ fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
 }
 
 /// The open section's columns.
-fn columns(section: Section, off_cpu: bool) -> Vec<Column<'static>> {
+fn columns(section: Section, off_cpu: bool, detail: &Detail) -> Vec<Column<'static>> {
     let number = |title, least, rank| Column { title, least, right: true, rank, ..Column::default() };
     let share = number("share", 7, 0);
     let samples = number(if off_cpu { "blocked" } else { "samples" }, 8, 2);
@@ -151,10 +151,18 @@ fn columns(section: Section, off_cpu: bool) -> Vec<Column<'static>> {
         Section::Lines => vec![number("self", 7, 0), number("total", 7, 1), samples, line(0)],
         Section::Addresses => {
             let address = Column { title: "address", least: 18, grows: 0, cut: Cut::Front, ..Column::default() };
-            let text = Column { title: "instruction", least: 24, grows: 1, rank: 2, ..Column::default() };
-            vec![share, samples, address, text, line(1)]
+            let text = Column { title: "instruction", least: 20, grows: 1, rank: 1, ..Column::default() };
+            let mut columns = vec![share, samples, address];
+            columns.extend(has_texts(detail).then_some(text));
+            columns.push(line(2));
+            columns
         }
     }
+}
+
+/// Whether any instruction's text is known.
+fn has_texts(detail: &Detail) -> bool {
+    detail.instructions.iter().any(|own| own.text.is_some())
 }
 
 /// The open section's list without its cells, for drawing and for the mouse.
@@ -178,7 +186,7 @@ fn list(
     buf: &mut Buffer,
 ) {
     let (section, area) = (state.pane.section, areas.lines);
-    let (items, columns) = (state.pane.items(detail), columns(section, view.off_cpu));
+    let (items, columns) = (state.pane.items(detail), columns(section, view.off_cpu, detail));
     let placed = places(&columns, area.width.saturating_sub(2));
     let room =
         |column: usize| placed.iter().find(|place| place.column == column).map_or(0, |place| usize::from(place.width));
@@ -270,7 +278,7 @@ fn place<'a>(
         0 => Cell::new(percent(own.share), theme.text),
         1 => Cell::new(many(own.weight, own.samples, off_cpu), theme.dim),
         2 => Cell::new(own.place.as_str(), style),
-        3 => match &own.text {
+        3 if has_texts(detail) => match &own.text {
             Some(text) => Cell::new(text.as_str(), style),
             None => Cell::new("-", theme.missing),
         },
@@ -280,6 +288,6 @@ fn place<'a>(
 
 /// The list's line at a screen line.
 pub(super) fn line_at(state: &State, detail: &Detail, areas: &Areas, y: u16) -> Option<usize> {
-    let columns = columns(state.pane.section, false);
+    let columns = columns(state.pane.section, false, detail);
     frame(state, detail, &columns, areas.lines.height).row_at(areas.lines, y)
 }

@@ -73,7 +73,7 @@ pub(super) fn item(view: &FunctionsView, detail: &Detail, section: Section, item
                 Some(_) => visible(&words::source(own)).into_owned(),
                 None => "source line - (no debug information)".to_string(),
             };
-            let text = own.text.clone().unwrap_or_default();
+            let text = own.text.clone().unwrap_or_else(|| "- (the recorded code cannot be read here)".to_string());
             vec![visible(&own.place).into_owned(), text, source, of(own.share, own.weight, own.samples)]
         }),
     };
