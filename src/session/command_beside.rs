@@ -2,7 +2,7 @@
 
 use crate::error::{Context, Result};
 use crate::sys::signals::StopToken;
-use crate::sys::spawn::Started;
+use crate::sys::spawn::{self, Started};
 use crate::units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,22 +13,37 @@ const LOOK: Nanos = Nanos(50_000_000);
 /// Time after SIGTERM for a command that outlives the capture.
 const GRACE: Nanos = Nanos(5_000_000_000);
 
-/// The running command.
-#[derive(Debug)]
+/// The command, if there is one.
+#[derive(Debug, Default)]
 pub(super) struct CommandBeside {
+    waiting: Option<Started>,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
     over: Arc<AtomicBool>,
     thread: JoinHandle<Option<i32>>,
 }
 
 impl CommandBeside {
-    /// Lets a started command run; its end triggers `stop`.
+    /// Starts the command, which waits until it may begin.
+    ///
+    /// # Errors
+    /// Those of [`spawn::start`].
+    pub(super) fn start(command: &[String]) -> Result<CommandBeside> {
+        Ok(CommandBeside { waiting: Some(spawn::start(command)?), running: None })
+    }
+
+    /// Lets it run unless it does already; its end triggers `stop`.
     ///
     /// # Errors
     /// The command cannot be executed.
-    pub(super) fn start(mut command: Started, stop: StopToken) -> Result<CommandBeside> {
+    pub(super) fn begin(&mut self, stop: &StopToken) -> Result<()> {
+        let Some(mut command) = self.waiting.take() else { return Ok(()) };
         command.release()?;
         let over = Arc::new(AtomicBool::new(false));
-        let seen = over.clone();
+        let (seen, stop) = (over.clone(), stop.clone());
         let wait = move || {
             while !seen.load(Ordering::Relaxed) {
                 if let Some(status) = command.wait_for(LOOK) {
@@ -41,12 +56,14 @@ impl CommandBeside {
             None
         };
         let thread = std::thread::Builder::new().name("clock".into()).spawn(wait);
-        Ok(CommandBeside { over, thread: thread.context(|| "cannot start a thread")? })
+        self.running = Some(Running { over, thread: thread.context(|| "cannot start a thread")? });
+        Ok(())
     }
 
     /// Terminates the command if it still runs. Returns its exit code, or 128 plus the signal, if it ended by itself.
     pub(super) fn finish(self) -> Option<i32> {
-        self.over.store(true, Ordering::Relaxed);
-        self.thread.join().ok().flatten()
+        let Running { over, thread } = self.running?;
+        over.store(true, Ordering::Relaxed);
+        thread.join().ok().flatten()
     }
 }

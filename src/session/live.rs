@@ -19,9 +19,9 @@ use crate::sys::clock::{self, Clock};
 use crate::sys::heap;
 use crate::sys::procfs::ProcFs;
 use crate::sys::signals::{Signal, Signals};
-use crate::sys::spawn;
 use crate::sys::sysfs::SysFs;
 use crate::units::Nanos;
+use std::sync::atomic::AtomicBool;
 
 /// A capture that is open and ready to run.
 #[derive(Debug)]
@@ -95,7 +95,15 @@ impl LiveCapture {
     /// # Errors
     /// Nothing could be captured. A full disk is not an error: it stops the capture and is reported in the outcome.
     pub fn run(self, output: Writer) -> Result<Outcome> {
-        self.run_until(output, |_| false)
+        self.run_unless(output, &AtomicBool::new(false))
+    }
+
+    /// Like [`LiveCapture::run`], but also ends when another thread sets `asked`.
+    ///
+    /// # Errors
+    /// As for [`LiveCapture::run`].
+    pub fn run_unless(self, output: Writer, asked: &AtomicBool) -> Result<Outcome> {
+        self.record(output, &mut CommandBeside::default(), asked)
     }
 
     /// Like [`LiveCapture::run`], but starts a command as soon as samples are taken, and ends when it ends. A command that
@@ -104,51 +112,35 @@ impl LiveCapture {
     /// # Errors
     /// As for [`LiveCapture::run`], and if the command cannot be executed.
     pub fn run_while(self, output: Writer, command: &[String]) -> Result<(Outcome, Option<i32>)> {
-        let mut command = spawn::start(command)?;
-        let mut refused = Ok(());
-        let outcome = self.run_until(output, |begun| {
-            if begun && refused.is_ok() {
-                refused = command.release();
-            }
-            refused.is_err() || begun && command.has_ended()
-        })?;
-        refused?;
-        if !command.has_ended() {
-            command.forward(false);
-            return Ok((outcome, None));
-        }
-        Ok((outcome, command.wait()))
+        let mut beside = CommandBeside::start(command)?;
+        let outcome = self.record(output, &mut beside, &AtomicBool::new(false))?;
+        Ok((outcome, beside.finish()))
     }
 
-    /// Like [`LiveCapture::run`], but also ends when `over`, which is told whether events have come, returns true. It is
-    /// asked at least every [`TIMEOUT`](super::flow::TIMEOUT).
-    ///
-    /// # Errors
-    /// As for [`LiveCapture::run`].
-    pub fn run_until(self, output: Writer, over: impl FnMut(bool) -> bool) -> Result<Outcome> {
+    fn record(self, output: Writer, beside: &mut CommandBeside, asked: &AtomicBool) -> Result<Outcome> {
         let LiveCapture { signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
         let counters = counters(&meta);
         let mut recorder = Recorder::new(meta, output, clock);
         recorder.keep(&counters);
         let flow = RunningCapture::start(sampler, readings, operations, interval, clock, fetch)?;
-        recorder.consume(&flow, signals, over);
+        recorder.consume(&flow, signals, beside, asked)?;
         Ok(recorder.finish(&flow.finish()?))
     }
 
-    /// Counts until the target ends, the planned time is over, a signal arrives, or the command `beside` the
-    /// target ends, which is started here and terminated if it outlives the capture. Keeps the counts of the whole target in memory, and calls
-    /// `window` with those so far at the end of each interval.
+    /// Counts until the target ends, the planned time is over, a signal arrives, or the command `beside` the target ends,
+    /// which is started here and terminated if it outlives the capture. Keeps the counts of the whole target in memory,
+    /// and calls `window` with those so far at the end of each interval.
     ///
     /// # Errors
     /// Nothing could be counted, or the command beside it not be executed.
     pub fn count(self, beside: Option<&[String]>, mut window: impl FnMut(&Profile, Window)) -> Result<CountedRun> {
-        let mut waiting = beside.map(spawn::start).transpose()?;
+        let mut command = beside.map(CommandBeside::start).transpose()?.unwrap_or_default();
         let LiveCapture { mut signals, sampler, readings, operations, clock, meta, fetch } = self;
         let mut profile = ProfileBuilder::new(meta.clone());
         counters(&meta).into_iter().for_each(|event| profile.apply(event));
         let flow = RunningCapture::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?;
-        let (mut beside, mut interrupted) = (None, false);
+        let mut interrupted = false;
         loop {
             let step = flow.next();
             while let Some(signal) = signals.take() {
@@ -160,10 +152,7 @@ impl LiveCapture {
             match step {
                 CaptureStep::Events(events) => {
                     // The first events are those of counters that have begun to count.
-                    beside = match waiting.take() {
-                        Some(command) => Some(CommandBeside::start(command, flow.stop().clone())?),
-                        None => beside,
-                    };
+                    command.begin(flow.stop())?;
                     for event in events.into_iter().filter(is_of_target) {
                         let ended = if let Event::Tick(tick) = event { Some(tick) } else { None };
                         profile.apply(event);
@@ -177,7 +166,7 @@ impl LiveCapture {
             }
         }
         let mut last = flow.finish()?;
-        let status = beside.map_or(last.ended.exit_status, CommandBeside::finish);
+        let status = if beside.is_some() { command.finish() } else { last.ended.exit_status };
         std::mem::take(&mut last.late).into_iter().filter(is_of_target).for_each(|event| profile.apply(event));
         let mut meta = meta;
         add_capture_end(&mut meta, &last);

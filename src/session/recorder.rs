@@ -1,14 +1,16 @@
 //! Records a session: writes every event to disk in order and drops it from memory, so that memory does not grow with
 //! the session's length. A disk failure does not affect the target: it is reported at the end.
 
+use super::command_beside::CommandBeside;
 use super::flow::{CaptureEnd, CaptureStep, RunningCapture};
 use crate::collect::sampler::EndReason;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::model::{Event, Meta, StackEnd};
 use crate::store::Writer;
 use crate::sys::clock::Clock;
 use crate::sys::signals::{Signal, Signals};
 use crate::units::Nanos;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Flush interval of the buffer: the most that a killed recording loses.
 const FLUSH_EVERY: Nanos = Nanos(1_000_000_000);
@@ -44,21 +46,26 @@ impl Recorder {
         Recorder { meta, capture_stats: CaptureStats::default(), writer, failure: None, clock, flushed: Nanos(0) }
     }
 
-    /// Records until the capture ends. Stops it on a signal, or when `over` says so: it is asked again and again, and
-    /// told whether the first events have come.
-    pub(super) fn consume(&mut self, flow: &RunningCapture, mut signals: Signals, mut over: impl FnMut(bool) -> bool) {
-        let mut begun = false;
+    /// Records until the capture ends. Stops it on a signal, or when `asked` is set. The command beside the target begins
+    /// with the first events.
+    pub(super) fn consume(
+        &mut self,
+        flow: &RunningCapture,
+        mut signals: Signals,
+        beside: &mut CommandBeside,
+        asked: &AtomicBool,
+    ) -> Result<()> {
         loop {
-            if over(begun) {
+            if asked.load(Ordering::Relaxed) {
                 flow.stop().stop();
             }
             match flow.next() {
                 CaptureStep::Events(events) => {
-                    begun = true;
+                    beside.begin(flow.stop())?;
                     self.keep(&events);
                 }
                 CaptureStep::Quiet => {}
-                CaptureStep::Over => return,
+                CaptureStep::Over => return Ok(()),
             }
             self.keep(&flow.names());
             // After a disk failure, further sampling cannot produce a recording. The target keeps running.

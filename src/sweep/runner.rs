@@ -207,7 +207,7 @@ impl Sweep {
         ready(&live)?;
         let path = self.recording(run)?;
         let writer = Writer::create(&path, live.meta(), true)?;
-        let outcome = live.run_until(writer, |_| stop.load(Ordering::Relaxed))?;
+        let outcome = live.run_unless(writer, stop)?;
         note_stop(&outcome, stop);
         Ok(outcome)
     }

@@ -15,7 +15,7 @@ fn ran(dir: &Dir, line: &str) -> Ran {
 fn a_command_beside_a_target_is_how_long_it_is_recorded() {
     require!("perf", "root");
     let dir = Dir::alone();
-    let target = dir.start(&["workload", "hotspot", "--threads", "1", "--seconds", "30"]);
+    let target = dir.start(&["workload", "hotspot", "--threads", "1", "--seconds", "600"]);
     let pid = target.pid();
     for (line, code) in [
         ("record -f -o run -a -- sleep 0.5", 0),
@@ -134,6 +134,26 @@ fn report_takes_perfs_flags() {
     let paths = first("report --format json -g callee");
     let hot = paths["functions"].as_array().unwrap().iter().find(|row| row["name"] == "checksum_block").unwrap();
     assert!(hot["call_paths"].as_array().unwrap().iter().any(|step| step["name"] == "worker_main"), "{hot}");
+}
+
+#[test]
+fn events_are_listed_and_counted_as_perf_does() {
+    require!("perf");
+    let dir = Dir::new();
+    for (line, shows) in [
+        ("list", "cpu-clock"),
+        ("list sw", "page-faults OR faults"),
+        ("list context*", "context-switches"),
+        ("list cgroups", "control group"),
+        ("stat true", "Performance counter stats for 'true'"),
+        ("stat -e page-faults,cs true", "page-faults"),
+        ("stat -r 2 true", "(2 runs)"),
+        ("stat -x, true", ",page-faults,"),
+        ("stat -I 50 sleep 0.2", "context-switches"),
+    ] {
+        let ran = ran(&dir, line).succeeds();
+        assert!(format!("{}{}", ran.out, ran.err).contains(shows), "{line}: {}{}", ran.out, ran.err);
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use ironlaw::sys::clock::Clock;
 use ironlaw::sys::signals::StopToken;
 use ironlaw::units::Nanos;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -144,7 +145,7 @@ fn a_recording_that_is_asked_to_stop_ends_its_command_and_is_whole() {
     let pid = capture.command_pid().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let (path, output) = writer(&dir, &capture);
-    let outcome = capture.run_until(output, |_| true).unwrap();
+    let outcome = capture.run_unless(output, &AtomicBool::new(true)).unwrap();
     assert_eq!((outcome.reason, outcome.meta.exit_status), (EndReason::Stopped, Some(128 + 15)), "by SIGTERM");
     assert!(!exists(pid) && outcome.write_failure.is_none());
     let profile = session::open(&path).unwrap();
