@@ -46,7 +46,7 @@ impl Screen {
             Effect::Snapshot(_)
             | Effect::Choose
             | Effect::Open(_)
-            | Effect::Close
+            | Effect::Return
             | Effect::Mark(_)
             | Effect::Record(_)
             | Effect::Export { .. } => {}
@@ -90,6 +90,13 @@ impl<T> OpenResult<T> {
             self.latest = Some(arrived);
         }
         self.latest.as_ref()
+    }
+
+    /// Puts back what was taken, unless something has arrived since.
+    pub fn put_back(&mut self, taken: Option<T>) {
+        if self.latest().is_none() {
+            self.latest = taken;
+        }
     }
 
     pub fn take(&mut self) -> Option<T> {

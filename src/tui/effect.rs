@@ -12,10 +12,11 @@ pub enum Effect {
     Snapshot(Query),
     /// List the targets to choose from; answered by `Choices`.
     Choose,
-    /// Open a target; answered by `Opened` or `Failed`.
+    /// Open a target; answered by `Opened` or `Failed`. A session that is open until then is kept where it failed, else
+    /// ended, and its history saved.
     Open(Choice),
-    /// End the capture and close the session.
-    Close,
+    /// Go back from the choice to the session that is still open.
+    Return,
     /// Set a mark at the current time.
     Mark(String),
     /// Save the session as a recording; the default name is made from target and time.

@@ -131,7 +131,7 @@ fn report_takes_perfs_flags() {
     assert!(!rows.is_empty() && rows.iter().all(|row| row["self_share"].as_f64().unwrap() >= 0.2), "{rows:?}");
     let kernel = first("report --format json --limit 0 --dso [kernel.kallsyms]");
     assert!(kernel["functions"].as_array().unwrap().iter().all(|row| row["kind"] == "kernel"));
-    let paths = first("report --format json -g callee");
+    let paths = first("report --format json --limit 0 -g callee");
     let hot = paths["functions"].as_array().unwrap().iter().find(|row| row["name"] == "checksum_block").unwrap();
     assert!(hot["call_paths"].as_array().unwrap().iter().any(|step| step["name"] == "worker_main"), "{hot}");
 }

@@ -327,14 +327,17 @@ fn forker_is_seen_through_its_children_where_they_are_followed() {
     let burnt = |name: &str| {
         let report = dir.report(&format!("{name}.ironlaw"), "");
         let pids: BTreeSet<_> = list(&report, "processes").map(|row| row["pid"].as_u64()).collect();
-        (samples_in(&report, "child_burn"), sampled(&report), pids.len())
+        (samples_in(&report, "child_burn"), number(&report["samples"]["count"]), sampled(&report), pids.len())
     };
     for name in ["command", "family"] {
-        let (samples, ran, pids) = burnt(name);
-        // The rest is the kernel's, for births and ends.
-        assert!(samples / (ran * 997.0) > 0.8 && samples > 20.0 && pids > 4, "{name}: {samples} of {ran} s, {pids}");
+        let (samples, all, ran, pids) = burnt(name);
+        // The rest is the kernel's, for births and ends. Not all of 997 Hz: where samples cost much, they are fewer.
+        assert!(
+            samples / all > 0.8 && samples > 20.0 && ran > 1.0 && pids > 4,
+            "{name}: {samples} of {all}, {ran} s, {pids}"
+        );
     }
-    let (samples, ran, pids) = burnt("alone");
+    let (samples, _, ran, pids) = burnt("alone");
     assert!(samples == 0.0 && ran < 0.1 && pids == 1, "{samples} samples in children, {ran} s, {pids} processes");
 }
 

@@ -81,6 +81,32 @@ fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
 }
 
 #[test]
+fn another_target_is_chosen_without_losing_what_is_held() {
+    require!("perf");
+    let dir = Dir::alone();
+    let (first, second) = (target(&dir, "86397"), Running::of(&mut dir.command("sleep", &["86396"])));
+    let mut pty = session(&dir, &first);
+    pty.press("P");
+    pty.wait_for("Esc goes back");
+    pty.press("Esc");
+    pty.wait_for(PLANTED);
+    assert_eq!(recordings(&dir), 0);
+    pty.press("P");
+    pty.wait_for("Esc goes back");
+    pty.write("86396");
+    pty.wait_for(&format!("Enter profiles sleep {}", second.pid()));
+    pty.press("Enter");
+    pty.wait_for("wrote ");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+    assert_eq!(recordings(&dir), 1);
+    let name = std::fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().file_name();
+    let report = dir.report(name.to_str().unwrap(), "");
+    assert_eq!(report["target"], format!("pid {}", first.pid()));
+}
+
+#[test]
 fn a_typed_command_is_started_and_profiled() {
     require!("perf");
     let dir = Dir::alone();

@@ -18,6 +18,7 @@ use crate::view::picker::Choice;
 use crate::view::query::{Bounds, Query};
 use crate::view::snapshot::{PanelView, SessionBaseline, snapshot_of_profile};
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
 
 /// The session's resources.
@@ -28,17 +29,28 @@ pub(super) struct SessionHost {
     limit: Limit,
     chooser: Option<Chooser>,
     opened: OpenResult<OpenedSession>,
+    /// The session that was open before; it stays until another one is.
+    former: Option<OpenedSession>,
 }
 
 impl SessionHost {
     pub(super) fn new(session: TerminalSession, opening: Opening) -> SessionHost {
         let limit = session.limit;
-        SessionHost { screen: Screen::of(session), opening, limit, chooser: None, opened: OpenResult::expected() }
+        SessionHost {
+            screen: Screen::of(session),
+            opening,
+            limit,
+            chooser: None,
+            opened: OpenResult::expected(),
+            former: None,
+        }
     }
 
     /// Opens the chosen target, or the command line's.
     pub(super) fn open(&mut self, choice: Option<Choice>) {
         self.chooser = None;
+        // After a choice that failed, the former one is still that.
+        self.former = self.opened.take().or_else(|| self.former.take());
         let (opening, limit) = (self.opening.clone(), self.limit);
         let (sender, arrival) = (self.screen.sender.clone(), self.opened.sender());
         std::thread::spawn(move || {
@@ -94,15 +106,31 @@ impl SessionHost {
         self.on_history(move |history| done(writing::recording(history, path, usual.as_deref())));
     }
 
-    /// Ends the capture on a separate thread, because the last names may take a while.
-    fn close(&mut self) {
-        let sender = self.screen.sender.clone();
-        if let Some(opened) = self.opened.take() {
-            std::thread::spawn(move || match opened.live_session.finish() {
-                Ok(_) => {}
-                Err(error) => _ = sender.send(Msg::Failed(error)),
-            });
+    /// Ends the former session once another one is open: on a separate thread, because the last names may take a while.
+    /// Its history is saved, unless it is on disk.
+    fn end_former(&mut self) {
+        if self.opened.latest().is_none() {
+            return;
         }
+        let Some(former) = self.former.take() else { return };
+        former.muted.store(true, Ordering::Relaxed);
+        let sender = self.screen.sender.clone();
+        std::thread::spawn(move || {
+            if former.live && former.recorded.is_none() {
+                let (answer, saved) = channel();
+                let usual = former.usual.clone();
+                former
+                    .live_session
+                    .submit(move |history| _ = answer.send(done(writing::recording(history, None, usual.as_deref()))));
+                // It does not come if the session's thread has failed, which its end reports.
+                if let Ok(msg) = saved.recv() {
+                    let _ = sender.send(msg);
+                }
+            }
+            if let Err(error) = former.live_session.finish() {
+                let _ = sender.send(Msg::Failed(error));
+            }
+        });
     }
 }
 
@@ -112,7 +140,7 @@ impl ShutdownGuard for SessionHost {
     fn leave(mut self, by_force: bool) -> ExitReport {
         self.screen.leave();
         let mut leaving = ExitReport::default();
-        let Some(opened) = self.opened.take() else { return leaving };
+        let Some(opened) = self.opened.take().or_else(|| self.former.take()) else { return leaving };
         if by_force && opened.live && opened.recorded.is_none() {
             let (sender, answer) = channel();
             let usual = opened.usual.clone();
@@ -142,11 +170,16 @@ impl ShutdownGuard for SessionHost {
 
 impl Host for SessionHost {
     fn carry_out(&mut self, effect: Effect) -> Result<LoopState> {
+        self.end_former();
         match effect {
             Effect::Snapshot(query) => self.submit(query),
             Effect::Choose => self.chooser = Some(Chooser::start(self.screen.sender.clone())?),
             Effect::Open(choice) => self.open(Some(choice)),
-            Effect::Close => self.close(),
+            Effect::Return => {
+                self.chooser = None;
+                let former = self.former.take();
+                self.opened.put_back(former);
+            }
             Effect::Mark(label) => {
                 if let Some(opened) = self.opened.latest() {
                     opened.live_session.mark(label);

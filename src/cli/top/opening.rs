@@ -12,6 +12,7 @@ use crate::tui::msg::Msg;
 use crate::view::picker::Choice;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 /// The options for opening any choice.
@@ -35,6 +36,8 @@ pub(super) struct OpenedSession {
     pub live: bool,
     /// The path if the whole session is being recorded.
     pub recorded: Option<PathBuf>,
+    /// Set when nobody wants to hear of it any more.
+    pub muted: Arc<AtomicBool>,
 }
 
 impl Opening {
@@ -57,9 +60,13 @@ impl Opening {
             other => (None, other),
         };
         let compared = compared.map(session::open).transpose()?.map(Arc::new);
+        let muted = Arc::new(AtomicBool::new(false));
+        let silent = muted.clone();
         let tell = move |news| {
-            // The session may be over, and the notification is not needed.
-            let _ = sender.send(message(news));
+            if !silent.load(Ordering::Relaxed) {
+                // The session may be over, and the notification is not needed.
+                let _ = sender.send(message(news));
+            }
         };
         if let Some(Choice::Recording(path)) = choice {
             let mut profile = session::open(&path)?;
@@ -68,7 +75,7 @@ impl Opening {
             }
             let usual = AttachedBaseline::of_recording(&path, usual, &profile)?.map(Arc::new);
             let live_session = LiveSession::replay(profile, tell)?;
-            return Ok(OpenedSession { live_session, baseline: compared, usual, live: false, recorded: None });
+            return Ok(OpenedSession { live_session, baseline: compared, usual, live: false, recorded: None, muted });
         }
         let target = choice.map_or_else(|| Ok(self.target.clone()), chosen)?;
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
@@ -87,7 +94,7 @@ impl Opening {
         }
         let assessor = usual.as_ref().map(|usual| LiveAssessor::new(usual.baseline.clone(), live.meta().host.clone()));
         let live_session = LiveSession::live(live, writer, limit, assessor, tell)?;
-        Ok(OpenedSession { live_session, baseline: compared, usual, live: true, recorded })
+        Ok(OpenedSession { live_session, baseline: compared, usual, live: true, recorded, muted })
     }
 }
 

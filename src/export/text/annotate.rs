@@ -66,6 +66,10 @@ pub fn mix(view: &MixView, style: Style) -> Vec<u8> {
     for row in &view.classes {
         page.line(&format!("  {}  {}", columns::right(&percent(row.share), 8), label(row)));
     }
+    if view.classes.iter().any(|row| row.class.is_none()) {
+        let text = "unreadable: code of the kernel and of just-in-time compilers, and of files that changed since";
+        page.paragraph("  - ", text, Some(Ink::Quiet));
+    }
     page.heading("By function", "classes are shares of the function");
     let widest = view.functions.iter().map(|row| columns::width(&visible(&row.name))).max().unwrap_or_default();
     let width = widest.min(40);
@@ -87,5 +91,5 @@ fn classes(rows: &[ClassRow], most: usize) -> String {
 }
 
 fn label(row: &ClassRow) -> &'static str {
-    row.class.map_or("not readable here", |class| class.label())
+    row.class.map_or("unreadable", |class| class.label())
 }

@@ -21,7 +21,7 @@ impl App {
         }
         match action {
             Action::Quit => vec![Effect::Quit],
-            Action::PickTarget => self.close(),
+            Action::PickTarget => self.choose(),
             Action::Help => self.open(Overlay::Help(0)),
             Action::Notes => self.open(Overlay::Notes(0)),
             Action::Palette => self.open(Overlay::Palette(Palette::default())),
@@ -54,11 +54,20 @@ impl App {
         Vec::new()
     }
 
-    /// Closes the session and returns to the picker.
-    fn close(&mut self) -> Vec<Effect> {
-        self.phase = SessionPhase::Picking;
-        (self.head, self.problem, self.ended) = (None, None, None);
-        vec![Effect::Close, Effect::Choose]
+    /// Shows the picker; the session goes on behind it.
+    fn choose(&mut self) -> Vec<Effect> {
+        if let SessionPhase::Open { live } = self.phase {
+            self.behind = Some(live);
+        }
+        (self.phase, self.from_picker) = (SessionPhase::Picking, true);
+        vec![Effect::Choose]
+    }
+
+    /// Back to the session behind the picker, if there is one.
+    pub(super) fn choose_nothing(&mut self) -> Vec<Effect> {
+        let Some(live) = self.behind.take() else { return Vec::new() };
+        self.phase = SessionPhase::Open { live };
+        std::iter::once(Effect::Return).chain(self.request()).collect()
     }
 
     pub(super) fn go(&mut self, screen: ScreenId) -> Vec<Effect> {

@@ -52,7 +52,11 @@ impl App {
 
     fn draw_picker(&self, areas: Areas, buf: &mut Buffer) {
         let x = put_line(buf, areas.head, areas.head.x + 1, "ironlaw", self.theme.accent) + 2;
-        put_line(buf, areas.head, x, "choose a target", self.theme.dim);
+        let about = match self.behind {
+            Some(_) => "choose another target: the history held is then saved · Esc goes back to it",
+            None => "choose a target",
+        };
+        put_line(buf, areas.head, x, about, self.theme.dim);
         self.picker.draw(&self.theme, &self.glyphs, areas.whole_body(), buf);
     }
 

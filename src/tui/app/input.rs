@@ -55,6 +55,9 @@ impl App {
             }
         }
         self.notice = None;
+        if key.code == KeyCode::Esc && self.behind.is_some() && self.picker.is_at_rest() {
+            return self.choose_nothing();
+        }
         match self.picker.key(key, action, Areas::of(self.size).whole_body()) {
             Some(choice) => {
                 self.phase = SessionPhase::Opening;

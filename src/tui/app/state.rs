@@ -41,6 +41,8 @@ pub struct App {
     pub(in crate::tui) glyphs: Glyphs,
     pub(in crate::tui) keys: KeyTable,
     pub(in crate::tui) phase: SessionPhase,
+    /// Whether the session that is open behind the picker is live; `None` without one.
+    pub(in crate::tui) behind: Option<bool>,
     /// Whether a target that fails to open leads back to the picker.
     pub(in crate::tui) from_picker: bool,
     pub(in crate::tui) picker: Picker,
@@ -86,6 +88,7 @@ impl App {
             glyphs: settings.glyphs(),
             keys: settings.keys.clone(),
             phase: SessionPhase::Picking,
+            behind: None,
             from_picker: true,
             picker: Picker::default(),
             kind: SessionKind::Profile,

@@ -68,7 +68,7 @@ impl App {
     }
 
     fn opened(&mut self, live: bool, baseline: bool) -> Vec<Effect> {
-        self.phase = SessionPhase::Open { live };
+        (self.phase, self.behind) = (SessionPhase::Open { live }, None);
         self.time = Time::new(live, baseline);
         (self.filter, self.filter_label, self.axis) = (TaskFilter::default(), String::new(), Axis::Event(0));
         (self.head, self.problem, self.ended, self.notice) = (None, None, None, None);

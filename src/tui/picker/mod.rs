@@ -43,6 +43,12 @@ impl Picker {
         self.section == Section::Command || self.searching || !self.filter.text().is_empty()
     }
 
+    /// Whether Esc has nothing to clear and no section to leave.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        self.section == Section::Processes && !self.is_typing()
+    }
+
     fn rows(&self) -> Vec<Row<'_>> {
         rows::rows(&self.choices, self.section, self.filter.text(), self.tree)
     }

@@ -435,7 +435,7 @@ fn every_screen_draws_at_the_sizes_where_layouts_change() {
 }
 
 #[test]
-fn a_snapshot_that_arrives_after_the_session_was_closed_changes_nothing_on_the_picker() {
+fn a_snapshot_that_arrives_behind_the_picker_changes_nothing_on_it() {
     let sources = Source::all();
     let mut running = Running::on(&sources[0], (100, 30));
     let asked = running.app.update(Msg::Fresh);

@@ -15,6 +15,28 @@ fn one_look_is_under_way_at_a_time_and_what_is_asked_meanwhile_is_asked_once() {
 }
 
 #[test]
+fn the_session_stays_behind_the_picker_until_another_target_is_open() {
+    let mut app = app();
+    for _ in 0..2 {
+        assert_eq!(press(&mut app, "P"), [Effect::Choose]);
+        assert_eq!(app.phase, SessionPhase::Picking);
+        // First leaves the search, then the picker.
+        assert!(press(&mut app, "x Esc").is_empty());
+        assert_eq!(press(&mut app, "Esc"), [Effect::Return]);
+        assert_eq!(app.phase, SessionPhase::Open { live: true });
+    }
+    press(&mut app, "P");
+    app.phase = SessionPhase::Opening;
+    let failed = app.update(Msg::Failed(Error::new(ErrorKind::NotFound, "it has ended")));
+    assert_eq!((failed.as_slice(), app.phase), ([Effect::Choose].as_slice(), SessionPhase::Picking));
+    assert_eq!(press(&mut app, "Esc"), [Effect::Return]);
+    press(&mut app, "P");
+    app.phase = SessionPhase::Opening;
+    app.update(Msg::Opened { live: false, baseline: false });
+    assert_eq!((app.phase, app.behind), (SessionPhase::Open { live: false }, None));
+}
+
+#[test]
 fn pausing_holds_the_end_of_what_is_shown_and_following_lets_it_go() {
     for pause in ["Space", "f"] {
         let mut app = app();
