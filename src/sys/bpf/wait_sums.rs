@@ -441,19 +441,21 @@ mod tests {
         sums.start().unwrap();
         let (tell, told) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
+        // Before it is born: it may wait for a CPU then, too.
+        let begun = Instant::now();
         let sleeper = std::thread::spawn(move || {
-            let begun = Instant::now();
             (0..10).for_each(|_| std::thread::sleep(Duration::from_millis(5)));
-            tell.send((rustix::thread::gettid().as_raw_nonzero().get() as u32, begun.elapsed())).unwrap();
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get() as u32).unwrap();
             ended.recv().unwrap_err();
         });
-        let (tid, elapsed) = told.recv().unwrap();
+        let tid = told.recv().unwrap();
         let find = || {
             let mut found = None;
             sums.read(|thread| found = found.or((thread.tid == tid).then_some(*thread))).unwrap();
             found
         };
         let thread = find().unwrap();
+        let elapsed = begun.elapsed();
         let sleeping = thread.sums[1];
         assert_eq!(thread.pid, std::process::id());
         // No event takes what would be passed on: it is summed as well.
