@@ -6,12 +6,11 @@ use crate::disassembly;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
 use crate::model::{
-    Architecture, DecodedInstruction, FrameDef, FrameId, FunctionCode, InstructionClass, ModuleDef, ModuleId,
-    ModuleKind, ObjectFile, Syntax,
+    Architecture, DecodedInstruction, FileStamp, FrameDef, FrameId, FunctionCode, InstructionClass, ModuleDef,
+    ModuleId, ModuleKind, ObjectFile, Syntax,
 };
 use crate::symbols;
 use crate::sys::procfs::ProcFs;
-use crate::sys::sysfs::SysFs;
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -30,7 +29,7 @@ impl<'a> RecordedCode<'a> {
     /// Of a profile, with the files below `symfs` if they are not those of this machine.
     #[must_use]
     pub fn of(profile: &'a Profile, symfs: Option<&Path>) -> RecordedCode<'a> {
-        let here = host::facts(&ProcFs::new("/proc"), &SysFs::new("/sys"));
+        let here = host::identity(&ProcFs::new("/proc"));
         let files = LocalFiles::new(symfs, &profile.meta.host, &here);
         RecordedCode { profile, files, opened: FxHashMap::default() }
     }
@@ -43,7 +42,7 @@ impl<'a> RecordedCode<'a> {
         let (frame, module) = self.place(frame)?;
         let Some(file) = self.file(module) else {
             return Err(Error::new(ErrorKind::NotFound, format!("the recorded {} is not here", module.path)).hint(
-                "Instructions are read from the file that was recorded, found by its path and build id; --symfs names a \
+                "Instructions are read from the file that was recorded, found by its path and build id, or unchanged since; --symfs names a \
                  directory with the files of the recorded machine.",
             ));
         };
@@ -97,8 +96,19 @@ impl<'a> RecordedCode<'a> {
     }
 
     fn file(&mut self, module: &ModuleDef) -> Option<ObjectFile> {
-        let files = &self.files;
-        let open = || files.find(&Wanted { path: &module.path, build_id: module.build_id.as_ref(), inode: None });
+        let (files, started_ns) = (&self.files, self.profile.meta.started_unix_ns);
+        let open = || {
+            let file = files.find(&Wanted { path: &module.path, build_id: module.build_id.as_ref(), inode: None })?;
+            // Without a build id, only its age tells whether the file is still the recorded one.
+            let unchanged = || file.stamp().is_some_and(|stamp| is_older(stamp, started_ns));
+            (module.build_id.is_some() || unchanged()).then_some(file)
+        };
         self.opened.entry(module.id).or_insert_with(open).clone()
     }
+}
+
+/// Whether a file was last changed before a time, nanoseconds since the Unix epoch.
+fn is_older(stamp: FileStamp, unix_ns: u64) -> bool {
+    let (seconds, nanos) = stamp.changed;
+    u64::try_from(seconds).is_ok_and(|seconds| seconds.saturating_mul(1_000_000_000).saturating_add(nanos) < unix_ns)
 }

@@ -173,8 +173,8 @@ fn commands_and_flags_of_others_name_what_answers_them_here() {
     for (line, here) in [
         ("lock contention", "record --off-cpu"),
         ("sched timehist", "record --off-cpu"),
-        ("mem record", "import perf.data"),
-        ("c2c report", "import perf.data"),
+        ("mem record", "perf mem"),
+        ("c2c report", "perf c2c"),
         ("objdump run.ironlaw", "annotate"),
         ("trace -p 1", "record -e"),
         ("probe --add f", "uprobe:"),

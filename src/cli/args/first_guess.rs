@@ -8,14 +8,17 @@ use std::ffi::OsString;
 
 /// Commands of other tools, and what answers their question here.
 const COMMANDS: &[(&[&str], &str)] = &[
-    (&["lock"], "`record --off-cpu`, then `report`: waits for locks by path; live: the Waits screen of `top`"),
+    (
+        &["lock"],
+        "`record --off-cpu`, then `report`: waits for locks by path; live: `top`, `o` for waits in place of samples",
+    ),
     (
         &["sched", "timechart", "offcputime", "runqlat"],
-        "`record --off-cpu`, then `report`: time blocked and in the run queue by thread and cause; live: the Waits screen of `top`",
+        "`record --off-cpu`, then `report`: time blocked and in the run queue by thread and cause; live: the Threads screen of `top`",
     ),
     (
         &["mem", "c2c"],
-        "`metrics` lists the counters of caches, page walks and remote memory; `perf mem record` and `perf c2c record`, then `import perf.data`, have what data addresses tell",
+        "`metrics` lists the counters of caches, page walks and remote memory; ironlaw samples no data addresses, so `perf mem` and `perf c2c` remain the tools for cache lines",
     ),
     (&["objdump", "disassemble"], "`annotate FUNCTION`"),
     (&["trace", "strace"], "`record -e 'syscalls:sys_enter_*' -g`, or `record --off-cpu` for calls that block"),
@@ -25,7 +28,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["kvm"], "`record -p PID` of the hypervisor's process; inside of a guest run ironlaw there"),
     (
         &["evlist", "buildid-list", "data", "archive", "inject", "buildid-cache"],
-        "nothing to do: a recording holds its events, build ids and names; `report --format json` prints them",
+        "nothing to do: a recording holds its events, build ids and names",
     ),
     (&["load", "show"], "`view REC`"),
     (&["run", "start"], "`record -- CMD`, or `top -- CMD` to watch it"),
@@ -76,11 +79,11 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (
         CAPTURE,
         &["-W", "--weight", "--data", "--phys-data", "-R", "--raw-samples"],
-        "ironlaw samples no data addresses; `perf mem record`, then `ironlaw import perf.data`",
+        "ironlaw samples no data addresses: use `perf mem` or `perf c2c`",
     ),
     (
         CAPTURE,
-        &["-z", "--compression-level", "--aio", "--no-buffering", "--max-size"],
+        &["-z", "--compression-level", "--aio", "--no-buffering"],
         "leave it away: recordings are compressed as they are written",
     ),
     (
@@ -107,7 +110,7 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
         "leave it away: names are in the recording; `export` writes other formats",
     ),
     (CAPTURE, &["--rate"], "-F HZ sets the sampling frequency"),
-    (CAPTURE, &["--time", "--seconds", "--timeout"], "-d TIME ends the capture"),
+    (CAPTURE, &["--time", "--seconds", "--timeout", "--max-size"], "-d TIME ends the capture"),
     (&["report"], &["--tui", "--gtk", "--browser"], "`ironlaw view` opens the recording in the terminal"),
     (
         &["report"],
@@ -143,7 +146,7 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
         &["-p", "-F", "--freq", "--root", "-c", "--cmd"],
         "it draws a recording: `record -p PID -d 10 -o run.ironlaw`, then `flamegraph run.ironlaw`",
     ),
-    (&["flamegraph"], &["--reverse"], "`view` has callers first on the Functions screen"),
+    (&["flamegraph"], &["--reverse"], "`view`, Functions screen: Enter shows the callers of a function"),
     (
         &["diff"],
         &["-c", "--compute", "--order", "--baseline"],
