@@ -10,7 +10,7 @@ use crate::model::StackId;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashMap;
 
-/// What rows are told apart by.
+/// A key by which rows are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupKey {
     /// The last name of the thread.

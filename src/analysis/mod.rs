@@ -57,7 +57,7 @@ pub use operations::operations;
 pub use per_op::per_operation;
 pub use profile_tree::{ProfileTree, QUEUED, TRUNCATED, UNKNOWN, Weight};
 pub use ranking::{GroupBy, Rank, Ranking, SortBy, rank};
-pub use selection::{Axis, Selection, ThreadSet, matches};
+pub use selection::{Axis, Selection, ThreadSet};
 pub use stack_counts::{StackCount, StackCounts};
 pub use summary::{EventTotal, KindLoss, Summary, summary};
 pub use tasks::{Task, Tasks};

@@ -3,6 +3,7 @@
 use super::tasks::Tasks;
 use super::time::TimeRange;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::glob::matches;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashSet;
 
@@ -123,41 +124,11 @@ impl Selection {
     }
 }
 
-/// Whether `text` matches `pattern`, in which `*` matches any characters.
-#[must_use]
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(head) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let tail = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some(at) = text.find(part) else { return false };
-        text = &text[at + part.len()..];
-    }
-    text.ends_with(tail)
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::analysis::testing::Synthetic;
-
-    #[test]
-    fn a_star_stands_for_any_characters() {
-        for (pattern, text, expected) in [
-            ("worker", "worker", true),
-            ("worker", "worker-1", false),
-            ("worker*", "worker-1", true),
-            ("*-1", "worker-1", true),
-            ("w*r*1", "worker-1", true),
-            ("ab*ba", "aba", false),
-            ("*", "", true),
-            ("a*b*c", "acb", false),
-        ] {
-            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
-        }
-    }
 
     #[test]
     fn a_thread_is_chosen_by_id_or_name_within_the_chosen_processes() {

@@ -17,7 +17,7 @@ pub(super) fn run(args: &AnnotateArgs, global: &GlobalArgs) -> Result<()> {
     let mut chosen = args.selection.clone();
     chosen.no_inline = true;
     let mut function = args.function.as_deref();
-    // A recording alone is no function.
+    // A single argument may name the recording.
     if chosen.recording.is_none() && chosen.input.is_none() {
         chosen.recording = function.map(PathBuf::from).filter(|path| path.exists());
         function = function.filter(|_| chosen.recording.is_none());

@@ -7,6 +7,7 @@ mod event;
 mod event_spec;
 mod file_stamp;
 mod formula;
+pub mod glob;
 mod hardware;
 mod health;
 mod host;

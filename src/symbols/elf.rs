@@ -196,7 +196,7 @@ impl Image {
 /// The code of the function at an offset of an object file.
 ///
 /// # Errors
-/// `Corrupt` for what is no object file; `NotFound` if no function of a known architecture is there.
+/// `Corrupt` for an invalid object file; `NotFound` if it has no function of a known architecture there.
 pub fn function_code(file: &ObjectFile, offset: u64) -> Result<FunctionCode> {
     let image = Image::parse(file, "")?;
     catch_panic(|| {

@@ -194,7 +194,7 @@ impl Drop for Started {
 pub struct Usage {
     /// CPU time, nanoseconds (the kernel reports microseconds).
     pub cpu_ns: u64,
-    /// Of it, time in user mode.
+    /// The part of it in user mode.
     pub user_ns: u64,
     /// Context switches because it blocked.
     pub voluntary: u64,

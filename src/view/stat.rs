@@ -57,7 +57,7 @@ pub struct StatRow {
     pub share: f64,
     /// What the value comes to, its unit and the digits after its point.
     pub metric: Option<(f64, String, usize)>,
-    /// Why there is no value, where that is known for this line.
+    /// The reason for a missing value, if this line knows it.
     pub reason: Option<String>,
 }
 

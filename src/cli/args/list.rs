@@ -1,4 +1,4 @@
-//! The `list` command. It never looks at the machine.
+//! `ironlaw list`: which events, metrics and control groups to list.
 
 use clap::Args;
 use std::path::PathBuf;

@@ -24,7 +24,7 @@ pub enum ReportFormat {
     Html,
 }
 
-/// The order of the rows, or in perf's sense what they are told apart by.
+/// A word of `--sort`: an order of the rows, or one of perf's keys, which group them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortArg {
     /// An order.

@@ -21,7 +21,7 @@ const TITLES: [(Kind, &str); 6] = [
 /// The least room for a status.
 const STATUS: usize = 24;
 
-/// The events by kind. Of all tracepoints only their number is told unless they are asked for.
+/// The events by kind. Tracepoints are only counted unless the user asks for them.
 pub(super) fn events(listing: &Listing, selection: &Selection, width: Option<usize>) -> Vec<u8> {
     let mut out = String::new();
     for (kind, title) in TITLES {

@@ -20,6 +20,7 @@ use crate::view::snapshot::{PanelView, SessionBaseline, snapshot_of_profile};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
 
 /// The session's resources.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(super) struct SessionHost {
     opened: OpenResult<OpenedSession>,
     /// The session that was open before; it stays until another one is.
     former: Option<OpenedSession>,
+    /// Threads that save former sessions; each returns its messages.
+    saving: Vec<JoinHandle<Vec<String>>>,
 }
 
 impl SessionHost {
@@ -43,6 +46,7 @@ impl SessionHost {
             chooser: None,
             opened: OpenResult::expected(),
             former: None,
+            saving: Vec::new(),
         }
     }
 
@@ -115,22 +119,38 @@ impl SessionHost {
         let Some(former) = self.former.take() else { return };
         former.muted.store(true, Ordering::Relaxed);
         let sender = self.screen.sender.clone();
-        std::thread::spawn(move || {
-            if former.live && former.recorded.is_none() {
-                let (answer, saved) = channel();
-                let usual = former.usual.clone();
-                former
-                    .live_session
-                    .submit(move |history| _ = answer.send(done(writing::recording(history, None, usual.as_deref()))));
-                // It does not come if the session's thread has failed, which its end reports.
-                if let Ok(msg) = saved.recv() {
-                    let _ = sender.send(msg);
-                }
+        self.saving.push(std::thread::spawn(move || {
+            let saved = save(&former).map(|saved| saved.map(Some));
+            let messages = [saved.unwrap_or(Ok(None)), finish(former)];
+            let written = messages.iter().filter_map(|message| message.as_ref().ok()?.clone()).collect();
+            for message in messages.into_iter().filter_map(Result::transpose) {
+                // The session may be over; its end then shows what was written.
+                let _ = sender.send(done(message));
             }
-            if let Err(error) = former.live_session.finish() {
-                let _ = sender.send(Msg::Failed(error));
-            }
-        });
+            written
+        }));
+    }
+}
+
+/// Saves the history of a capture that is not on disk; `None` without one, or if the session's thread has failed, which
+/// its end reports.
+fn save(opened: &OpenedSession) -> Option<Result<String>> {
+    let (sender, answer) = channel();
+    let usual = opened.usual.clone();
+    (opened.live && opened.recorded.is_none()).then(|| {
+        opened.live_session.submit(move |history| _ = sender.send(writing::recording(history, None, usual.as_deref())));
+    })?;
+    answer.recv().ok()
+}
+
+/// Ends a session. Returns the message about its recording, if all of it was recorded.
+fn finish(opened: OpenedSession) -> Result<Option<String>> {
+    match (opened.live_session.finish()?, opened.recorded) {
+        (Some(outcome), Some(path)) => match outcome.write_failure {
+            Some(error) => Err(error.context(format!("{} holds only the first part of the session", path.display()))),
+            None => Ok(Some(writing::saved_message(&path, outcome.bytes))),
+        },
+        _ => Ok(None),
     }
 }
 
@@ -140,29 +160,19 @@ impl ShutdownGuard for SessionHost {
     fn leave(mut self, by_force: bool) -> ExitReport {
         self.screen.leave();
         let mut leaving = ExitReport::default();
+        self.end_former();
+        leaving.messages.extend(self.saving.drain(..).filter_map(|saving| saving.join().ok()).flatten());
         let Some(opened) = self.opened.take().or_else(|| self.former.take()) else { return leaving };
-        if by_force && opened.live && opened.recorded.is_none() {
-            let (sender, answer) = channel();
-            let usual = opened.usual.clone();
-            opened
-                .live_session
-                .submit(move |history| _ = sender.send(writing::recording(history, None, usual.as_deref())));
-            match answer.recv() {
-                Ok(Ok(message)) => leaving.messages.push(message),
-                Ok(Err(error)) => leaving.failure = Some(error),
-                Err(_) => {}
+        if by_force {
+            match save(&opened) {
+                Some(Ok(message)) => leaving.messages.push(message),
+                Some(Err(error)) => leaving.failure = Some(error),
+                None => {}
             }
         }
-        match (opened.live_session.finish(), opened.recorded) {
-            (Err(error), _) => leaving.failure = Some(error),
-            (Ok(Some(outcome)), Some(path)) => match outcome.write_failure {
-                Some(error) => {
-                    let what = format!("{} holds only the first part of the session", path.display());
-                    leaving.failure = Some(error.context(what));
-                }
-                None => leaving.messages.push(writing::saved_message(&path, outcome.bytes)),
-            },
-            _ => {}
+        match finish(opened) {
+            Ok(message) => leaving.messages.extend(message),
+            Err(error) => leaving.failure = Some(error),
         }
         leaving
     }

@@ -287,7 +287,7 @@ mod tests {
             assert_eq!(spec.exclude_user, only == OnlyCode::Kernel);
             let again = spec.name.clone();
             restrict(&mut spec, only);
-            assert_eq!(spec.name, again, "it is said once");
+            assert_eq!(spec.name, again, "the modifier is added once");
         }
     }
 

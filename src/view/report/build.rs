@@ -8,10 +8,11 @@ use super::{
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
     Butterfly, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy, StackCounts, Summary, Tasks,
-    ThreadSet, Window, blocked_paths, group, matches, metrics, off_cpu_totals, operations, per_operation, processes,
-    rank, summary, threads,
+    ThreadSet, Window, blocked_paths, group, metrics, off_cpu_totals, operations, per_operation, processes, rank,
+    summary, threads,
 };
 use crate::error::Result;
+use crate::model::glob::matches;
 use crate::model::profile::Profile;
 use crate::model::{Meta, OpsSpec, WaitSource};
 use crate::view::findings::FindingsView;

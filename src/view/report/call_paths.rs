@@ -30,7 +30,7 @@ impl PathStep {
         let share = |branch: &Branch| if whole == 0 { 0.0 } else { branch.weight as f64 / whole as f64 };
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); branches.len() + 1];
         for (at, branch) in branches.iter().enumerate() {
-            // A path's end is no step: what is left of its share is that of code without a call.
+            // The end of a path is not a step: it is the rest of the share, without a call.
             if share(branch) >= options.min_share && name(branch, names).is_some() {
                 next[branch.parent.map_or(branches.len(), |parent| parent as usize)].push(at);
             }
@@ -54,7 +54,7 @@ impl PathStep {
     }
 }
 
-/// `None` for an end of a path that was reached.
+/// The name of a step; `None` for the end of a path.
 fn name<'a>(branch: &Branch, names: &'a Names) -> Option<&'a str> {
     match branch.kind {
         BranchKind::Function(at) => {

@@ -78,7 +78,7 @@ impl FunctionRow {
 /// A ranking by something other than functions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Groups {
-    /// What rows are told apart by: `module`, `thread`, `comm,function`.
+    /// The keys of the rows: `module`, `thread`, `comm,function`.
     pub by: String,
     /// The rows, in the requested order. The name of a row by several keys holds their values, separated by tabs.
     pub rows: Vec<FunctionRow>,
