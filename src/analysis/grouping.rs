@@ -1,6 +1,6 @@
 //! Ranks by several keys at once: threads by name and CPU, functions by process, as `perf report --sort` does it.
 
-use super::names::{CodeKind, Names, short};
+use super::names::{CodeKind, Function, Names, short};
 use super::observe::{chosen_samples, spans};
 use super::profile_tree::{UNKNOWN, Weight};
 use super::ranking::{Ranking, SortBy, Sum};
@@ -40,10 +40,6 @@ impl GroupKey {
             GroupKey::Function => "function",
         }
     }
-
-    fn is_code(self) -> bool {
-        matches!(self, GroupKey::Module | GroupKey::Function)
-    }
 }
 
 /// Numbers of name, process, thread and CPU; 0 where no key asks for it.
@@ -67,6 +63,88 @@ impl<'a> Texts<'a> {
     }
 }
 
+/// The code that rows stand for: functions, modules, or none if no key asks for it.
+struct Code<'a> {
+    names: &'a Names,
+    by_function: bool,
+    by_module: bool,
+    modules: Texts<'a>,
+}
+
+impl<'a> Code<'a> {
+    fn of(names: &'a Names, keys: &[GroupKey]) -> Code<'a> {
+        let by_function = keys.contains(&GroupKey::Function);
+        let by_module = !by_function && keys.contains(&GroupKey::Module);
+        Code { names, by_function, by_module, modules: Texts::default() }
+    }
+
+    /// The functions or modules of a stack, innermost first and each once.
+    fn on_stack(&mut self, profile: &Profile, stack: Option<StackId>, out: &mut Vec<u32>) {
+        out.clear();
+        if !self.by_function && !self.by_module {
+            return;
+        }
+        let names = self.names;
+        for call in names.walk(profile, stack) {
+            let module = || names.functions.get(call.function as usize).map_or("", |function| function.module.as_str());
+            let code = if self.by_function { call.function } else { self.modules.number(module()) };
+            if !out.contains(&code) {
+                out.push(code);
+            }
+        }
+    }
+
+    /// The function of a row, if rows stand for functions, and the path of its module.
+    fn row(&self, code: Option<u32>) -> (Option<&'a Function>, &'a str) {
+        let at = code.map(|code| code as usize);
+        if self.by_function {
+            let function = at.and_then(|at| self.names.functions.get(at));
+            return (function, function.map_or("", |function| function.module.as_str()));
+        }
+        (None, at.and_then(|at| self.modules.texts.get(at)).copied().unwrap_or_default())
+    }
+}
+
+/// The weight of each stack by what the keys say of its thread.
+struct Counted<'a> {
+    comms: Texts<'a>,
+    stacks: FxHashMap<(Who, Option<StackId>), Weight>,
+    all: Weight,
+}
+
+impl<'a> Counted<'a> {
+    fn of(profile: &Profile, tasks: &'a Tasks, selection: &Selection, keys: &[GroupKey]) -> Counted<'a> {
+        let mut counted = Counted { comms: Texts::default(), stacks: FxHashMap::default(), all: Weight::default() };
+        let mut add = |[pid, tid, cpu]: [u32; 3], stack: Option<StackId>, weight: u64| {
+            let mut by = Who::default();
+            for key in keys {
+                match key {
+                    GroupKey::Comm => {
+                        by[0] = counted.comms.number(tasks.get(tid).map_or("", |task| task.comm.as_str()));
+                    }
+                    GroupKey::Process => by[1] = pid,
+                    GroupKey::Thread => by[2] = tid,
+                    GroupKey::Cpu => by[3] = cpu,
+                    GroupKey::Module | GroupKey::Function => {}
+                }
+            }
+            let one = Weight { weight, samples: 1 };
+            *counted.stacks.entry((by, stack)).or_default() += one;
+            counted.all += one;
+        };
+        let who = selection.who(tasks);
+        match selection.axis {
+            Axis::Event(event) => chosen_samples(profile, event, selection, &who).for_each(|at| {
+                let samples = &profile.samples;
+                add([samples.pid[at], samples.tid[at], samples.cpu[at]], samples.stack[at], samples.weight[at]);
+            }),
+            Axis::OffCpu => spans(profile, selection.time, &who)
+                .for_each(|(_, seen)| add([seen.pid, seen.tid, NO_CPU], seen.stack, seen.weight)),
+        }
+        counted
+    }
+}
+
 /// Ranks the observations of a selection by `keys`. The name of a row holds the keys' values, separated by tabs. Code that
 /// a stack passes more than once counts once in the row's total.
 #[must_use]
@@ -78,61 +156,19 @@ pub fn group(
     keys: &[GroupKey],
     sort: SortBy,
 ) -> Ranking {
-    let mut comms = Texts::default();
-    let mut stacks: FxHashMap<(Who, Option<StackId>), Weight> = FxHashMap::default();
-    let mut all = Weight::default();
-    let mut add = |[pid, tid, cpu]: [u32; 3], stack: Option<StackId>, weight: u64| {
-        let mut by = Who::default();
-        for key in keys {
-            match key {
-                GroupKey::Comm => by[0] = comms.number(tasks.get(tid).map_or("", |task| task.comm.as_str())),
-                GroupKey::Process => by[1] = pid,
-                GroupKey::Thread => by[2] = tid,
-                GroupKey::Cpu => by[3] = cpu,
-                GroupKey::Module | GroupKey::Function => {}
-            }
-        }
-        let one = Weight { weight, samples: 1 };
-        *stacks.entry((by, stack)).or_default() += one;
-        all += one;
-    };
-    let who = selection.who(tasks);
-    match selection.axis {
-        Axis::Event(event) => chosen_samples(profile, event, selection, &who).for_each(|at| {
-            let samples = &profile.samples;
-            add([samples.pid[at], samples.tid[at], samples.cpu[at]], samples.stack[at], samples.weight[at]);
-        }),
-        Axis::OffCpu => spans(profile, selection.time, &who)
-            .for_each(|(_, seen)| add([seen.pid, seen.tid, NO_CPU], seen.stack, seen.weight)),
-    }
-    let by_function = keys.contains(&GroupKey::Function);
-    let by_code = keys.iter().any(|key| key.is_code());
-    let mut modules = Texts::default();
+    let Counted { comms, stacks, all } = Counted::of(profile, tasks, selection, keys);
+    let mut code = Code::of(names, keys);
     let mut sums: FxHashMap<(Who, Option<u32>), Sum> = FxHashMap::default();
-    let mut on_stack: Vec<u32> = Vec::new();
+    let mut on_stack = Vec::new();
     for ((by, stack), weight) in stacks {
-        on_stack.clear();
-        if by_code {
-            for call in names.walk(profile, stack) {
-                let module = |at: u32| names.functions.get(at as usize).map_or("", |function| function.module.as_str());
-                let code = if by_function { call.function } else { modules.number(module(call.function)) };
-                if !on_stack.contains(&code) {
-                    on_stack.push(code);
-                }
-            }
-        }
+        code.on_stack(profile, stack, &mut on_stack);
         sums.entry((by, on_stack.first().copied())).or_default().add(weight);
         for code in on_stack.iter().skip(1) {
             sums.entry((by, Some(*code))).or_default().add_callees(weight);
         }
     }
-    let rows = sums.into_iter().map(|((by, code), sum)| {
-        let function = code.filter(|_| by_function).and_then(|at| names.functions.get(at as usize));
-        let module = match (function, code) {
-            (Some(function), _) => function.module.as_str(),
-            (None, Some(at)) => modules.texts.get(at as usize).copied().unwrap_or_default(),
-            (None, None) => "",
-        };
+    let rows = sums.into_iter().map(|((by, at), sum)| {
+        let (function, module) = code.row(at);
         let text = |key: &GroupKey| match key {
             GroupKey::Comm => comms.texts.get(by[0] as usize).copied().unwrap_or_default().to_string(),
             GroupKey::Process => by[1].to_string(),

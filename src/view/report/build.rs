@@ -74,6 +74,24 @@ impl ReportOptions {
         Ranking { rows: ranking.rows.iter().filter(is_shown).cloned().collect(), ..*ranking }
     }
 
+    /// The functions, with their call paths if these are asked for.
+    fn function_rows(
+        &self,
+        profile: &Profile,
+        names: &Names,
+        counts: &StackCounts,
+        ranking: &Ranking,
+    ) -> Vec<FunctionRow> {
+        let mut rows = rows(ranking, self.limit());
+        if let Some(paths) = self.call_paths {
+            for row in &mut rows {
+                let butterfly = Butterfly::of(profile, names, counts, (&row.name, &row.module));
+                row.call_paths = PathStep::of(&butterfly, names, counts.weight, paths);
+            }
+        }
+        rows
+    }
+
     fn limit(&self) -> usize {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }
@@ -113,13 +131,6 @@ impl Report {
             let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
             OffCpuView::of(source, &totals, &paths, options.detail_limit())
         });
-        let mut function_rows = rows(&functions, options.limit());
-        if let Some(paths) = options.call_paths {
-            for row in &mut function_rows {
-                let butterfly = Butterfly::of(profile, &names, &counts, (&row.name, &row.module));
-                row.call_paths = PathStep::of(&butterfly, &names, counts.weight, paths);
-            }
-        }
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
@@ -140,7 +151,7 @@ impl Report {
             findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &counts.who, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
-            functions: function_rows,
+            functions: options.function_rows(profile, &names, &counts, &functions),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
             groups: (options.by != [GroupKey::Function]).then(|| {
                 let ranking = match options.by.as_slice() {
