@@ -117,3 +117,26 @@ fn code_that_changed_since_is_not_shown_for_what_was_recorded() {
         serde_json::from_str(&home(&["annotate", "--mix", "--format", "json", "run.ironlaw"]).out).unwrap();
     assert!(mix["classes"].as_array().unwrap().iter().any(|row| row["class"].is_null()), "{}", mix["classes"]);
 }
+
+/// A rebuilt program may keep its path, and without build ids only its age tells.
+#[test]
+fn a_file_without_a_build_id_is_shown_only_if_it_is_unchanged_since_the_recording() {
+    require!("perf");
+    let dir = Dir::new();
+    let code = "int main(int n, char **a) { volatile long x = 0; for (long i = 0; i < 300000000L; i++) x += i * n; return 0; }";
+    std::fs::write(dir.join("app.c"), code).unwrap();
+    let build = || {
+        dir.command("cc", &["-O1", "-Wl,--build-id=none", "-o", "app", "app.c"]).status().is_ok_and(|it| it.success())
+    };
+    if !build() {
+        crate::support::skip("cc", "no C compiler");
+        return;
+    }
+    dir.line("-q record -o run -- ./app").succeeds();
+    let shown = dir.line("annotate main run.ironlaw").succeeds();
+    assert!(shown.out.contains("by class: "), "{}", shown.out);
+    assert!(build());
+    let ran = dir.line("annotate main run.ironlaw");
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    assert!(ran.err.contains("is not here"), "{}", ran.err);
+}
