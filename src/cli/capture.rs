@@ -63,14 +63,14 @@ pub(super) fn record(
     baseline.map_or(Ok(()), |baseline| store::baseline::write_within(path, baseline))?;
     let known = live.meta().notes.len();
     live.meta().notes.iter().for_each(|note| terminal.note(note));
-    let (outcome, status) = match clock {
-        Some(clock) => live.run_while(writer, clock)?,
-        None => {
-            let outcome = live.run(writer)?;
+    let ran = match clock {
+        Some(clock) => live.run_while(writer, clock),
+        None => live.run(writer).map(|outcome| {
             let status = outcome.meta.exit_status;
             (outcome, status)
-        }
+        }),
     };
+    let (outcome, status) = ran.inspect_err(|_| store::remove_if_without_rows(path))?;
     outcome.meta.notes.iter().skip(known).for_each(|note| terminal.note(note));
     terminal.say(&summary(&outcome));
     Ok((outcome, status))

@@ -12,6 +12,14 @@ use std::path::{Path, PathBuf};
 /// The suffix of every recording's directory.
 const SUFFIX: &str = "ironlaw";
 
+/// Deletes a recording whose capture failed before any of its rows was written.
+pub fn remove_if_without_rows(recording: &Path) {
+    let without = |file: &Entry| Path::new(&file.name).extension().is_none_or(|extension| extension != "parquet");
+    if Folder::open(recording).list().is_ok_and(|files| files.iter().all(without)) {
+        let _ = fs::remove_dir_all(recording);
+    }
+}
+
 /// The directory for a name as typed: adds `.ironlaw` unless it is there. `cpu.1` becomes `cpu.1.ironlaw`.
 #[must_use]
 pub fn path(name: &Path) -> PathBuf {

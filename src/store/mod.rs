@@ -25,7 +25,7 @@ mod words;
 mod writer;
 
 pub use damage::Damage;
-pub use folder::path;
+pub use folder::{path, remove_if_without_rows};
 #[cfg(any(test, fuzzing))]
 pub(crate) use layouts::layouts;
 pub use reader::Recording;

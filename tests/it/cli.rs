@@ -53,6 +53,7 @@ fn a_command_keeps_its_exit_code() {
     let missing = dir.line("record -o none -- no-such-program-anywhere");
     assert_eq!(missing.code, Some(1));
     assert!(missing.err.contains("no-such-program-anywhere"), "{}", missing.err);
+    assert!(!dir.join("none.ironlaw").exists());
 }
 
 #[test]

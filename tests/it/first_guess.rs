@@ -32,6 +32,7 @@ fn a_command_beside_a_target_is_how_long_it_is_recorded() {
     let missing = ran(&dir, &format!("record -o none -p {pid} -- no-such-program-anywhere"));
     assert_eq!(missing.code, Some(1), "{}", missing.err);
     assert!(missing.err.contains("no-such-program-anywhere"), "{}", missing.err);
+    assert!(!dir.join("none.ironlaw").exists());
     // A clock that outlasts the capture is ended with it.
     let early = ran(&dir, &format!("record -f -o run -p {pid} -d 0.3 -- sleep 3600.25"));
     assert_eq!(early.code, Some(0), "{}", early.err);
@@ -48,7 +49,7 @@ fn the_command_of_the_clock_is_recorded_from_its_first_instruction() {
     let report = dir.report("run.ironlaw", "--sort comm,symbol");
     let rows = report["groups"]["rows"].as_array().unwrap();
     let named = |row: &&serde_json::Value| row["name"].as_str().is_some_and(|name| name.contains("\tchecksum_block"));
-    assert!(rows.iter().any(|row| named(&row)), "{} rows", rows.len());
+    assert!(rows.iter().any(|row| named(&row)), "{report:#}");
 }
 
 #[test]

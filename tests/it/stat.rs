@@ -149,9 +149,9 @@ fn software_counters_are_exact_and_agree_with_perfs() {
     }
 }
 
-/// Two runs of a program differ with the load of the machine; within one, the kernel charges the same time twice.
+/// The time charged is the least that the clock may show: the clock runs on while interrupts or the host have the CPU.
 #[test]
-fn the_task_clock_is_the_cpu_time_that_the_kernel_charges_for_the_same_run() {
+fn the_task_clock_lies_between_the_cpu_time_charged_and_the_time_elapsed() {
     require!("perf");
     let dir = Dir::new();
     let ran = dir.ironlaw(&["stat", "--", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"]).succeeds();
@@ -160,7 +160,8 @@ fn the_task_clock_is_the_cpu_time_that_the_kernel_charges_for_the_same_run() {
         line.split_whitespace().next().unwrap().replace(',', "").parse().unwrap()
     };
     let (clock, charged) = (number("task-clock") / 1e3, number("seconds user") + number("seconds sys"));
-    assert!(clock > 0.05 && (clock / charged - 1.0).abs() < 0.05, "{clock} s, and {charged} s charged:\n{}", ran.err);
+    let elapsed = number("seconds time elapsed");
+    assert!(clock > 0.05 && charged * 0.95 <= clock && clock <= elapsed * 1.01, "{clock} s:\n{}", ran.err);
 }
 
 #[test]
