@@ -1,11 +1,13 @@
 //! `ironlaw demo`: profiles a built-in program with a planted hot spot, so that a first try needs no set-up.
 //! The program is this executable, run as `ironlaw workload`.
 
-use super::args::{CaptureArgs, DemoArg, DemoArgs, GlobalArgs, TargetArgs, TopArgs, WorkloadArgs};
+use super::args::{
+    CaptureArgs, Cli, Command, DemoArg, DemoArgs, GlobalArgs, SweepArgs, TargetArgs, TopArgs, WorkloadArgs,
+};
 use super::out::{self, Terminal};
-use super::top::{self, Opening, StartScreen};
+use super::top::{self, First, Opening};
 use super::{capture, flamegraph, report};
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
 use crate::ops;
 use crate::session::{self, LiveCapture};
 use crate::store;
@@ -30,7 +32,7 @@ pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> 
     }
     let target = TargetArgs { command: command(args, SESSION_SECONDS)?, ..TargetArgs::default() };
     let top = TopArgs { target, ..TopArgs::default() };
-    top::session(Opening::of(top), StartScreen::Target, terminal)
+    top::session(Opening::of(top), First::Target, terminal)
 }
 
 /// Sweeps a workload whose threads share a lock.
@@ -64,7 +66,10 @@ fn sweep(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()
         &seconds,
     ]
     .map(String::from);
-    super::sweep::demo(&line, args.headless || args.output.is_some(), global, terminal)
+    let parsed = Cli::from_words(&line).map_err(|wrong| Error::new(ErrorKind::Usage, wrong))?;
+    let Some(Command::Sweep(sweep)) = parsed.command else { return Ok(()) };
+    let sweep = SweepArgs { headless: args.headless || args.output.is_some(), ..sweep };
+    top::sweep(&sweep, global, terminal).map(drop)
 }
 
 /// Records the workload, prints the report, and prints where the flame graph is and what to try next.

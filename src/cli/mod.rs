@@ -22,7 +22,7 @@ mod pager;
 mod record;
 mod report;
 mod screen;
-mod snapshot_host;
+mod snapshot_source;
 mod stat;
 mod sweep;
 mod terminal_session;
@@ -65,11 +65,12 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Watch(args) => return watch::run(args, terminal),
         Command::Record(args) => return record::run(args, terminal),
         Command::Stat(args) => return stat::run(args, terminal),
-        Command::Sweep(args) => return sweep::run(args, &cli.global, terminal),
+        Command::Sweep(args) => return top::sweep(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Annotate(args) => annotate::run(args, &cli.global)?,
         Command::Baseline(args) => baseline::run(args, &cli.global, terminal)?,
+        Command::Diff(args) if args.tui => top::diff(args, terminal)?,
         Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,

@@ -18,5 +18,5 @@ pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::Journals;
 pub use load::{analyse, load};
 pub use placement::{CpuOrder, per_core};
-pub use run_plan::{check_command, run_order};
+pub use run_plan::{check_command, run_order, varies};
 pub use runner::{RunSettings, Sweep};

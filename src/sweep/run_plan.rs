@@ -31,13 +31,18 @@ pub fn fill(text: &str, width: u32, cpus: &str) -> String {
     text.replace(THREADS, &width.to_string()).replace(CPUS, cpus)
 }
 
+/// Whether a command or its environment differs from width to width.
+#[must_use]
+pub fn varies(command: &[String], environment: &[String]) -> bool {
+    command.iter().chain(environment).any(|word| word.contains(THREADS) || word.contains(CPUS))
+}
+
 /// Rejects a command that is the same at every width.
 ///
 /// # Errors
 /// `Usage` with a hint on what to write.
 pub fn check_command(command: &[String], environment: &[String]) -> Result<()> {
-    let varies = command.iter().chain(environment).any(|word| word.contains(THREADS) || word.contains(CPUS));
-    if varies {
+    if varies(command, environment) {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Usage, "the command is the same at every width: it has no {threads} or {cpus}").hint(

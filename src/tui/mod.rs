@@ -3,6 +3,7 @@
 
 pub mod app;
 mod chrome;
+pub(crate) mod command;
 pub(crate) mod effect;
 mod finding;
 pub(crate) mod keys;
@@ -14,7 +15,7 @@ mod overlay;
 pub mod panel;
 pub(crate) mod picker;
 pub(crate) mod run;
-pub(crate) mod screens;
+pub mod screens;
 pub mod settings;
 pub(crate) mod term;
 pub(crate) mod theme;

@@ -1,5 +1,6 @@
 //! Messages to the session: input, data and notifications, in one closed enum.
 
+use super::screens::SessionKind;
 use crate::error::Error;
 use crate::view::picker::Choices;
 use crate::view::snapshot::Snapshot;
@@ -19,7 +20,9 @@ pub enum Msg {
     Choices(Choices),
     /// The chosen target is open.
     Opened {
-        /// Whether it is a live capture.
+        /// What it shows.
+        kind: SessionKind,
+        /// Whether it is live: a capture, or a sweep whose runs are executed.
         live: bool,
         /// Whether a baseline recording was loaded with it.
         baseline: bool,

@@ -1,5 +1,6 @@
 //! Overlays: help, command palette, line prompt, notes. At most one is open.
 
+use super::command::{COMMANDS, CommandRow, SessionCommand};
 use super::keys::{Action, KeyTable};
 use super::line::Line;
 
@@ -30,7 +31,7 @@ pub enum Overlay {
     Prompt(PromptKind, Line),
 }
 
-/// Every action by name, filtered by the typed text.
+/// Every action and command by name, filtered by the typed text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Palette {
     /// The typed text.
@@ -39,24 +40,86 @@ pub struct Palette {
     pub selected: usize,
 }
 
+/// A row of the palette.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// An action, which a key may trigger too.
+    Action(Action),
+    /// A command with arguments.
+    Command(SessionCommand),
+}
+
+/// A row of the palette as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaletteRow {
+    /// What it runs.
+    pub entry: Entry,
+    /// Its name, with the arguments of a command.
+    pub name: String,
+    /// What it does.
+    pub text: &'static str,
+}
+
+/// What Enter does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entered {
+    /// Runs an action.
+    Action(Action),
+    /// Runs a command with these arguments.
+    Command(SessionCommand, String),
+    /// The command needs arguments; its name stands in the line.
+    Waits,
+    /// Nothing matches.
+    Nothing,
+}
+
 impl Palette {
-    /// The actions that match the typed text, best first, with the name and text of the key table.
-    #[must_use]
-    pub fn rows(&self, keys: &KeyTable) -> Vec<(Action, &'static str, &'static str)> {
-        let typed = self.line.text().trim().to_lowercase();
-        let mut rows: Vec<_> = keys
-            .actions()
-            .filter_map(|(action, name, text)| fit(&typed, name, text).map(|rank| (rank, action, name, text)))
-            .collect();
-        rows.sort_by_key(|(rank, ..)| *rank);
-        rows.into_iter().map(|(_, action, name, text)| (action, name, text)).collect()
+    /// The command whose name has been typed in full, with its arguments.
+    fn command(&self) -> Option<(&'static CommandRow, &str)> {
+        let typed = self.line.text().trim_start();
+        let (name, arguments) = typed.split_once(' ')?;
+        COMMANDS.iter().find(|row| row.name == name).map(|row| (row, arguments.trim()))
     }
 
-    /// The action that Enter runs.
+    /// What matches the typed text, best first. Once a command has been typed, only that.
     #[must_use]
-    pub fn chosen(&self, keys: &KeyTable) -> Option<Action> {
+    pub fn rows(&self, keys: &KeyTable) -> Vec<PaletteRow> {
+        let of_command = |row: &CommandRow| PaletteRow {
+            entry: Entry::Command(row.command),
+            name: format!("{} {}", row.name, row.arguments),
+            text: row.text,
+        };
+        if let Some((row, _)) = self.command() {
+            return vec![of_command(row)];
+        }
+        let typed = self.line.text().trim().to_lowercase();
+        let commands = COMMANDS.iter().map(|row| (fit(&typed, row.name, row.text), of_command(row)));
+        let actions = keys.actions().map(|(action, name, text)| {
+            (fit(&typed, name, text), PaletteRow { entry: Entry::Action(action), name: name.to_string(), text })
+        });
+        let mut rows: Vec<_> = commands.chain(actions).filter_map(|(rank, row)| Some((rank?, row))).collect();
+        rows.sort_by_key(|(rank, _)| *rank);
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Runs what is selected, or puts the name of a command that needs arguments in the line.
+    pub fn enter(&mut self, keys: &KeyTable) -> Entered {
+        if let Some((row, arguments)) = self.command()
+            && (row.alone || !arguments.is_empty())
+        {
+            return Entered::Command(row.command, arguments.to_string());
+        }
         let rows = self.rows(keys);
-        rows.get(self.selected.min(rows.len().saturating_sub(1))).map(|(action, ..)| *action)
+        match rows.get(self.selected.min(rows.len().saturating_sub(1))).map(|row| row.entry) {
+            Some(Entry::Action(action)) => Entered::Action(action),
+            Some(Entry::Command(command)) => {
+                let name = COMMANDS.iter().find(|row| row.command == command).map_or("", |row| row.name);
+                self.line = Line::new(&format!("{name} "));
+                self.selected = 0;
+                Entered::Waits
+            }
+            None => Entered::Nothing,
+        }
     }
 
     /// Moves the selection.
@@ -90,16 +153,30 @@ fn in_order(typed: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn entered(typed: &str, selected: usize) -> Entered {
+        Palette { line: Line::new(typed), selected }.enter(&KeyTable::default())
+    }
+
     #[test]
     fn the_palette_finds_actions_by_name_text_and_initials() {
-        let keys = KeyTable::default();
         for (typed, expected) in [("pause", Action::Pause), ("quit", Action::Quit), ("hlf-pg-dn", Action::HalfPageDown)]
         {
-            let palette = Palette { line: Line::new(typed), selected: 0 };
-            assert_eq!(palette.chosen(&keys), Some(expected), "{typed}");
+            assert_eq!(entered(typed, 0), Entered::Action(expected), "{typed}");
         }
-        let palette = Palette { line: Line::new("no such thing"), selected: 3 };
-        assert_eq!((palette.chosen(&keys), palette.rows(&keys).len()), (None, 0));
+        assert_eq!(entered("no such thing", 3), Entered::Nothing);
+    }
+
+    #[test]
+    fn a_command_takes_its_arguments_and_waits_for_those_it_needs() {
+        let sweep = |arguments: &str| Entered::Command(SessionCommand::Sweep, arguments.to_string());
+        assert_eq!(entered("sweep --cpus 1,2 -- make -j2", 0), sweep("--cpus 1,2 -- make -j2"));
+        assert_eq!(entered(" sweep  ", 0), sweep(""));
+        for typed in ["sweep", "swe", "open", "open "] {
+            let mut palette = Palette { line: Line::new(typed), selected: 0 };
+            assert_eq!(palette.enter(&KeyTable::default()), Entered::Waits, "{typed}");
+            assert_eq!(palette.line.text(), if typed.starts_with('s') { "sweep " } else { "open " });
+            assert_eq!(palette.rows(&KeyTable::default()).len(), 1, "its arguments are shown");
+        }
     }
 
     #[test]
@@ -109,7 +186,7 @@ mod tests {
         palette.step(1000, &keys);
         assert_eq!(palette.selected, palette.rows(&keys).len() - 1);
         palette.line.insert("quit");
-        assert_eq!(palette.chosen(&keys), Some(Action::Quit));
+        assert_eq!(palette.enter(&keys), Entered::Action(Action::Quit));
         palette.step(-1000, &keys);
         assert_eq!(palette.selected, 0);
     }

@@ -79,7 +79,7 @@ fn seen(request: ViewRequest) -> Snapshot {
 fn frame(bencher: divan::Bencher<'_, '_>, screen: ScreenId, request: ViewRequest) {
     let mut app = App::opening(&Settings::default(), SIZE);
     app.start_on(screen);
-    app.update(Msg::Opened { live: true, baseline: false });
+    app.update(Msg::Opened { kind: ironlaw::tui::screens::SessionKind::Profile, live: true, baseline: false });
     app.update(Msg::Seen(Box::new(seen(request))));
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
     bencher.bench_local(|| terminal.draw(|frame| app.draw(frame)).unwrap().area);

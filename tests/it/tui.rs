@@ -433,6 +433,38 @@ fn a_sweep_is_watched_to_its_end_and_looked_through_again() {
 }
 
 #[test]
+fn a_sweep_is_started_watched_and_left_from_a_session_by_keys_alone() {
+    require!("perf", "cpus");
+    let dir = Dir::alone();
+    let target = target(&dir, "86403");
+    let mut pty = session(&dir, &target);
+    pty.write(":swe");
+    pty.wait_for("sweep [--cpus 1,2,4]");
+    pty.press("Enter");
+    pty.write("--cpus 1,2 -r 1 --dwell 1s -o grown\r");
+    pty.wait_for("RUNS");
+    pty.wait_for("2 runs");
+    let screen = pty.wait_for("ENDED");
+    assert!(screen.contains("7 Scaling") && !screen.contains("1 Overview"), "{screen}");
+    // What the session held before the sweep lies on disk, and the sweep beside it.
+    assert_eq!(recordings(&dir), 1);
+    pty.write(":open nothing\r");
+    pty.wait_for("neither nothing nor");
+    pty.write(":sweep --bogus\r");
+    pty.wait_for("unexpected argument");
+    pty.write(":open grown.sweep/runs/n0001-r01.ironlaw\r");
+    pty.wait_for("RECORDING");
+    pty.press("1");
+    pty.wait_for("busy cores");
+    pty.write(":open grown\r");
+    pty.wait_for("RUNS 2/2");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+    assert!(pty.text().contains("ironlaw view grown.sweep"), "{}", pty.text());
+}
+
+#[test]
 fn a_sweep_that_is_left_ends_and_says_what_it_has() {
     let dir = Dir::alone();
     let mut pty = ironlaw(&dir, &sweep("early", "60"));

@@ -90,7 +90,8 @@ fn sampling_is_slowed_to_what_it_may_cost_and_samples_stand_for_the_same_cpu_tim
         };
         assert!((200..1_000_000).contains(&cost), "a sample takes {cost} ns");
         assert_eq!(!notes.is_empty(), slowed, "{options:?}: {notes:?}");
-        let most = if slowed { 0.0012 } else { 1.05 * 997e-9 * cost as f64 };
+        // Some 40 samples in this second; the kernel's clock may give a few more.
+        let most = if slowed { 0.0015 } else { 1.05 * 997e-9 * cost as f64 };
         assert!(share.is_some_and(|share| share > 0.0 && share < most), "{options:?}: {share:?}, not {most}");
         let seen = metrics["samples_coverage"]["value"].as_f64();
         assert!(seen.is_none_or(|seen| (0.8..1.2).contains(&seen)), "{options:?}: {seen:?}");

@@ -2,7 +2,7 @@
 
 mod sides;
 mod source;
-mod watch;
+mod session;
 
 use super::args::{DiffArgs, DiffFormat, GlobalArgs};
 use super::out::{self, Terminal};
@@ -14,12 +14,11 @@ use crate::view::diff_flamegraph::CostAxis;
 use sides::Sides;
 use std::path::Path;
 
-/// Compares, then prints or shows, draws, and fails if a gate is violated.
+pub(super) use session::open;
+
+/// Compares, then prints, draws, and fails if a gate is violated.
 pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     check(args)?;
-    if args.tui {
-        return watch::session(args, terminal).and_then(|view| view.map_or(Ok(()), |view| gate(&view)));
-    }
     let view = Sides::read(args)?.compare(args);
     let bytes = match args.format {
         DiffFormat::Text => diff::text(&view, out::style(global, args.output.is_some()), args.limit),
@@ -36,7 +35,7 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
 }
 
 /// Checks that need no recording.
-fn check(args: &DiffArgs) -> Result<()> {
+pub(super) fn check(args: &DiffArgs) -> Result<()> {
     if args.flamegraph.is_some() && args.new.len() > 1 {
         return Err(Error::new(ErrorKind::Usage, "--flamegraph draws one comparison").hint("Give one NEW."));
     }
@@ -64,7 +63,8 @@ fn draw(file: &Path, view: &DiffView, terminal: &Terminal) -> Result<()> {
     Ok(())
 }
 
-fn gate(view: &DiffView) -> Result<()> {
+/// Fails if the comparison violates a gate.
+pub(super) fn gate(view: &DiffView) -> Result<()> {
     let failed = |wanted: fn(&GateStatus) -> bool| {
         let rows = view.failed().filter(|(_, gate)| wanted(&gate.status));
         let text = |(comparison, gate): (&ComparisonView, &GateRow)| {

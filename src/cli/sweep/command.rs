@@ -1,10 +1,9 @@
-//! The command: plans the sweep, executes its runs and prints the result.
+//! Plans a sweep from its command line, and executes its runs without a terminal.
 
-use super::execute::{carry_out, restore};
-use super::output::{Lines, conclude};
+use super::execute::carry_out;
+use super::output::Lines;
 use super::plan::{self, Machine, Subject};
-use super::watch;
-use crate::cli::args::{CaptureArgs, Cli, Command, GlobalArgs, SweepArgs, TargetArgs, WarmUp};
+use crate::cli::args::{CaptureArgs, SweepArgs, TargetArgs, WarmUp};
 use crate::cli::out::Terminal;
 use crate::cli::{capture, plan as planning};
 use crate::collect::host;
@@ -14,34 +13,22 @@ use crate::sweep::{Folder, RunSettings, Sweep};
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
 use crate::sys::{affinity, clock};
-use std::io::IsTerminal;
-use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-/// Runs the sweep, prints the result and its path.
-pub(in crate::cli) fn run(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<ExitCode> {
-    if args.restore {
-        return restore(terminal);
-    }
-    let (mut sweep, settings) = begin(args)?;
-    if !args.headless && std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        let sweep = watch::run(sweep, settings, terminal)?;
-        return conclude(&sweep, args.format, global, terminal);
-    }
+/// Executes the runs with their progress as lines.
+///
+/// # Errors
+/// Any error of the runs.
+pub(in crate::cli) fn headless(sweep: &mut Sweep, settings: &RunSettings, terminal: &Terminal) -> Result<()> {
     let mut lines = Lines::default();
-    carry_out(&mut sweep, &settings, &AtomicBool::new(false), &mut |sweep| lines.print_changes(sweep, terminal))?;
-    conclude(&sweep, args.format, global, terminal)
-}
-
-/// Runs a sweep with a command line that this program generated.
-pub(in crate::cli) fn demo(line: &[String], headless: bool, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
-    let parsed = Cli::from_words(line).map_err(|wrong| Error::new(ErrorKind::Usage, wrong))?;
-    let Some(Command::Sweep(args)) = parsed.command else { return Ok(()) };
-    run(&SweepArgs { headless, ..args }, global, terminal).map(drop)
+    carry_out(sweep, settings, &AtomicBool::new(false), &mut |sweep| lines.print_changes(sweep, terminal))
 }
 
 /// Plans the sweep and creates its folder.
-fn begin(args: &SweepArgs) -> Result<(Sweep, RunSettings)> {
+///
+/// # Errors
+/// `Usage` for a sweep that cannot be; any error of the target or the folder.
+pub(in crate::cli) fn begin(args: &SweepArgs) -> Result<(Sweep, RunSettings)> {
     let (request, notes) = capture::plan(&target(args)?, &capture_args(args))?;
     let subject = match request.target.clone() {
         Target::Command { argv } => Subject::Command(argv),

@@ -61,7 +61,7 @@ fn restore_first(proc: &ProcFs, journals: &Journals) -> Result<usize> {
 }
 
 /// Restores the CPU affinity of threads that killed sweeps left confined.
-pub(super) fn restore(terminal: &Terminal) -> Result<ExitCode> {
+pub(in crate::cli) fn restore(terminal: &Terminal) -> Result<ExitCode> {
     let journals = journals()?;
     let all = restore_killed(&ProcFs::new("/proc"), &journals)?;
     if all.is_empty() {

@@ -1,13 +1,14 @@
-//! `ironlaw sweep`: runs a program at several widths, or varies the CPU affinity of a running one, and reports how it
+//! What `ironlaw sweep` does: runs a program at several widths, or varies the CPU affinity of a running one, and reports how it
 //! scales. The recordings stay on disk; the result goes to standard output.
 
 mod command;
 mod execute;
 mod output;
 mod plan;
+mod running;
 mod shared_sweep;
-mod watch;
 
-pub(super) use command::{demo, run};
-pub(super) use output::{render, report};
-pub(super) use watch::read_back;
+pub(super) use command::{begin, headless};
+pub(super) use execute::restore;
+pub(super) use output::{conclude, render, report};
+pub(super) use running::{RunningSweep, read_back};

@@ -33,7 +33,7 @@ pub(in crate::cli) fn render(
 }
 
 /// Prints the result and its path. Fails if no run counts.
-pub(super) fn conclude(
+pub(in crate::cli) fn conclude(
     sweep: &Sweep,
     format: SweepFormat,
     global: &GlobalArgs,

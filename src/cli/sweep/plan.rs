@@ -4,7 +4,7 @@
 use crate::cli::args::{PlaceArg, SweepArgs, WarmUp, Widths, sweep_widths};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{HostFacts, OpsSpec, Placement, RunMeta, RunState, SweepMeta, Target, Width};
-use crate::sweep::{CpuOrder, FORMAT, Folder, check_command, run_order};
+use crate::sweep::{CpuOrder, FORMAT, Folder, check_command, run_order, varies};
 use crate::units::Nanos;
 
 /// The facts about the machine that planning may use.
@@ -69,6 +69,7 @@ pub(super) fn plan(args: &SweepArgs, subject: Subject, ops: Option<OpsSpec>, mac
 
 fn widths(args: &SweepArgs, subject: &Subject, machine: &Machine) -> Result<(Width, Vec<u32>)> {
     let running = matches!(subject, Subject::Running(_));
+    let has_threads = matches!(subject, Subject::Command(command) if varies(command, &args.env));
     let (width, list) = match (args.parameter.as_slice(), &args.cpus) {
         (_, Some(Widths(list))) => (Width::Cpus, list.clone()),
         ([variable, list], None) => {
@@ -82,7 +83,7 @@ fn widths(args: &SweepArgs, subject: &Subject, machine: &Machine) -> Result<(Wid
             };
             (width, sweep_widths(list).map_err(|wrong| usage(format!("-L {variable}: {wrong}")))?.0)
         }
-        _ => (if running { Width::Cpus } else { Width::Threads }, doubling(machine.allowed.len())),
+        _ => (if has_threads { Width::Threads } else { Width::Cpus }, doubling(machine.allowed.len())),
     };
     if running && width == Width::Threads {
         return Err(usage("cannot sweep over the threads of a running target: their number is its own")
@@ -153,6 +154,7 @@ mod tests {
     #[test]
     fn what_is_left_away_is_all_cpus_by_doubling() {
         assert_eq!(planned("-- app -t {threads}").unwrap().widths, [1, 2, 4]);
+        assert_eq!(planned("-- app").unwrap().width, Width::Cpus);
         let live = planned("-p 7").unwrap();
         assert_eq!((live.width, live.widths.as_slice()), (Width::Cpus, &[1, 2, 4][..]));
         assert_eq!(live.duration, Some(Nanos(10_000_000_000)));

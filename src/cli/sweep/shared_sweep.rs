@@ -2,9 +2,10 @@
 //! Viewers never wait for the runner.
 
 use crate::analysis::sweep::{Run, SweepAnalysis};
-use crate::cli::snapshot_host::SnapshotSource;
+use crate::cli::snapshot_source::SnapshotSource;
 use crate::model::SweepMeta;
 use crate::sweep::analyse;
+use crate::tui::screens::SessionKind;
 use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::snapshot::snapshot_of_sweep;
 use crate::view::sweep::{Progress, SweepView, difference};
@@ -37,7 +38,7 @@ impl SweepState {
 
 /// The latest known state.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct SharedSweep(Arc<Mutex<Arc<SweepState>>>);
+pub(super) struct SharedSweep(Arc<Mutex<Arc<SweepState>>>);
 
 impl SharedSweep {
     /// Starts with this state; `over` if no more runs will be executed.
@@ -64,7 +65,7 @@ impl SharedSweep {
             let state = shared.state();
             snapshot_of_sweep(state.view(), query, |n, axis| state.difference(n, axis))
         };
-        SnapshotSource { snapshot: Arc::new(snapshot), live: !self.state().over }
+        SnapshotSource { kind: SessionKind::Sweep, snapshot: Arc::new(snapshot), live: !self.state().over }
     }
 }
 

@@ -1,12 +1,14 @@
-//! Executes the session's effects: snapshots on the live session's thread, opening and closing on separate threads.
+//! Executes the session's effects: snapshots on the data's own thread, opening and closing on separate threads.
 //! The result of an effect is returned as a message.
 
 use super::choices::Chooser;
-use super::opening::{OpenedSession, Opening};
+use super::opened::{OpenedSession, ProfileSession, SessionData};
+use super::opening::Opening;
 use super::writing;
 use crate::cli::screen::{OpenResult, Screen};
+use crate::cli::snapshot_source::Notifier;
 use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
-use crate::error::Result;
+use crate::error::{Context, Result};
 use crate::session::{History, Limit, RecordedCode};
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
@@ -18,8 +20,6 @@ use crate::view::picker::Choice;
 use crate::view::query::{Bounds, Query};
 use crate::view::snapshot::{PanelView, SessionBaseline, snapshot_of_profile};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 /// The session's resources.
@@ -50,40 +50,60 @@ impl SessionHost {
         }
     }
 
-    /// Opens the chosen target, or the command line's.
-    pub(super) fn open(&mut self, choice: Option<Choice>) {
+    /// Opens the command line's target.
+    pub(super) fn open_target(&mut self) -> Result<()> {
+        let (opening, limit) = (self.opening.clone(), self.limit);
+        let target = opening.target.clone();
+        self.open(move |notifier| opening.capture(target, limit, notifier))
+    }
+
+    /// Opens a choice.
+    fn choose(&mut self, choice: Choice) -> Result<()> {
+        let (opening, limit) = (self.opening.clone(), self.limit);
+        let before = self.opened.latest().or(self.former.as_ref());
+        let before = before.and_then(|before| before.profile()?.target.clone());
+        self.open(move |notifier| opening.open(choice, before, limit, notifier))
+    }
+
+    /// Opens what `open` makes, on a separate thread.
+    pub(super) fn open(&mut self, open: impl FnOnce(Notifier) -> Result<OpenedSession> + Send + 'static) -> Result<()> {
         self.chooser = None;
         // After a choice that failed, the former one is still that.
         self.former = self.opened.take().or_else(|| self.former.take());
-        let (opening, limit) = (self.opening.clone(), self.limit);
-        let (sender, arrival) = (self.screen.sender.clone(), self.opened.sender());
-        std::thread::spawn(move || {
-            let msg = match opening.open(choice, limit, sender.clone()) {
-                Ok(opened) => {
-                    let msg = Msg::Opened { live: opened.live, baseline: opened.baseline.is_some() };
-                    // If the session is over, the opened session is dropped here.
-                    let _ = arrival.send(opened);
-                    msg
-                }
-                Err(error) => Msg::Failed(error),
-            };
-            let _ = sender.send(msg);
-        });
+        let (notifier, arrival) = (Notifier::new(self.screen.sender.clone()), self.opened.sender());
+        thread("opening", move || match open(notifier.clone()) {
+            Ok(opened) => {
+                let message = opened.message();
+                // If the session is over, the opened session is dropped here.
+                let _ = arrival.send(opened);
+                notifier.send(message);
+            }
+            Err(error) => notifier.send(Msg::Failed(error)),
+        })
     }
 
     /// Runs a job on the history; its message arrives when it is done.
     fn on_history(&mut self, job: impl FnOnce(&History) -> Msg + Send + 'static) {
-        let sender = self.screen.sender.clone();
-        if let Some(opened) = self.opened.latest() {
-            // The session may be over by then, and the answer is not needed.
-            opened.live_session.submit(move |history| _ = sender.send(job(history)));
+        let Some(opened) = self.opened.latest() else { return };
+        let notifier = opened.notifier.clone();
+        if let Some(profile) = opened.profile() {
+            profile.live_session.submit(move |history| notifier.send(job(history)));
         }
     }
 
-    fn submit(&mut self, query: Query) {
-        let opened = self.opened.latest();
-        let baseline = opened.and_then(|opened| opened.baseline.clone());
-        let usual = opened.and_then(|opened| opened.usual.clone());
+    fn profile(&mut self) -> Option<&ProfileSession> {
+        self.opened.latest().and_then(OpenedSession::profile)
+    }
+
+    fn submit(&mut self, query: Query) -> Result<()> {
+        let Some(opened) = self.opened.latest() else { return Ok(()) };
+        let (baseline, usual) = match &opened.data {
+            SessionData::Profile(profile) => (profile.baseline.clone(), profile.usual.clone()),
+            SessionData::Snapshots { source, .. } => {
+                let (source, notifier) = (source.clone(), opened.notifier.clone());
+                return thread("snapshot", move || notifier.send(Msg::Seen(Box::new((source.snapshot)(query)))));
+            }
+        };
         self.on_history(move |history| {
             let usual = usual.as_deref();
             let against = usual.and_then(|usual| {
@@ -103,10 +123,11 @@ impl SessionHost {
             }
             Msg::Seen(Box::new(seen))
         });
+        Ok(())
     }
 
     fn record(&mut self, path: Option<PathBuf>) {
-        let usual = self.opened.latest().and_then(|opened| opened.usual.clone());
+        let usual = self.profile().and_then(|profile| profile.usual.clone());
         self.on_history(move |history| done(writing::recording(history, path, usual.as_deref())));
     }
 
@@ -117,11 +138,11 @@ impl SessionHost {
             return;
         }
         let Some(former) = self.former.take() else { return };
-        former.muted.store(true, Ordering::Relaxed);
+        former.notifier.mute();
         let sender = self.screen.sender.clone();
         self.saving.push(std::thread::spawn(move || {
-            let saved = save(&former).map(|saved| saved.map(Some));
-            let messages = [saved.unwrap_or(Ok(None)), finish(former)];
+            let saved = former.save().map(|saved| saved.map(Some));
+            let messages = [saved.unwrap_or(Ok(None)), former.finish()];
             let written = messages.iter().filter_map(|message| message.as_ref().ok()?.clone()).collect();
             for message in messages.into_iter().filter_map(Result::transpose) {
                 // The session may be over; its end then shows what was written.
@@ -129,28 +150,6 @@ impl SessionHost {
             }
             written
         }));
-    }
-}
-
-/// Saves the history of a capture that is not on disk; `None` without one, or if the session's thread has failed, which
-/// its end reports.
-fn save(opened: &OpenedSession) -> Option<Result<String>> {
-    let (sender, answer) = channel();
-    let usual = opened.usual.clone();
-    (opened.live && opened.recorded.is_none()).then(|| {
-        opened.live_session.submit(move |history| _ = sender.send(writing::recording(history, None, usual.as_deref())));
-    })?;
-    answer.recv().ok()
-}
-
-/// Ends a session. Returns the message about its recording, if all of it was recorded.
-fn finish(opened: OpenedSession) -> Result<Option<String>> {
-    match (opened.live_session.finish()?, opened.recorded) {
-        (Some(outcome), Some(path)) => match outcome.write_failure {
-            Some(error) => Err(error.context(format!("{} holds only the first part of the session", path.display()))),
-            None => Ok(Some(writing::saved_message(&path, outcome.bytes))),
-        },
-        _ => Ok(None),
     }
 }
 
@@ -164,13 +163,13 @@ impl ShutdownGuard for SessionHost {
         leaving.messages.extend(self.saving.drain(..).filter_map(|saving| saving.join().ok()).flatten());
         let Some(opened) = self.opened.take().or_else(|| self.former.take()) else { return leaving };
         if by_force {
-            match save(&opened) {
+            match opened.save() {
                 Some(Ok(message)) => leaving.messages.push(message),
                 Some(Err(error)) => leaving.failure = Some(error),
                 None => {}
             }
         }
-        match finish(opened) {
+        match opened.finish() {
             Ok(message) => leaving.messages.extend(message),
             Err(error) => leaving.failure = Some(error),
         }
@@ -182,22 +181,22 @@ impl Host for SessionHost {
     fn carry_out(&mut self, effect: Effect) -> Result<LoopState> {
         self.end_former();
         match effect {
-            Effect::Snapshot(query) => self.submit(query),
+            Effect::Snapshot(query) => self.submit(query)?,
             Effect::Choose => self.chooser = Some(Chooser::start(self.screen.sender.clone())?),
-            Effect::Open(choice) => self.open(Some(choice)),
+            Effect::Open(choice) => self.choose(choice)?,
             Effect::Return => {
                 self.chooser = None;
                 let former = self.former.take();
                 self.opened.put_back(former);
             }
             Effect::Mark(label) => {
-                if let Some(opened) = self.opened.latest() {
-                    opened.live_session.mark(label);
+                if let Some(profile) = self.profile() {
+                    profile.live_session.mark(label);
                 }
             }
             Effect::Record(path) => self.record(path),
             Effect::Export { query, root, inverted, path } => {
-                let usual = self.opened.latest().and_then(|opened| opened.usual.clone());
+                let usual = self.profile().and_then(|profile| profile.usual.clone());
                 self.on_history(move |history| {
                     let baseline = usual.as_deref().map(|usual| &*usual.baseline);
                     let shown = writing::FlameExport {
@@ -230,4 +229,8 @@ fn bounds(history: &History) -> Bounds {
 
 fn done(result: Result<String>) -> Msg {
     result.map_or_else(Msg::Failed, Msg::Done)
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    std::thread::Builder::new().name(name.to_string()).spawn(work).map(drop).context(|| "cannot start a thread")
 }

@@ -1,30 +1,36 @@
-//! `ironlaw top`, `ironlaw view` and bare `ironlaw`: connects the terminal session to a capture or a recording.
+//! Every terminal session: `ironlaw top`, `view`, bare `ironlaw`, and the interactive `sweep` and `diff`. Connects the
+//! terminal to a capture, a recording, a sweep or a comparison, and to another one on request.
 
+mod attached_baseline;
 mod choices;
 #[cfg(test)]
 pub(in crate::cli) use choices::words;
-mod attached_baseline;
 mod host;
+mod opened;
 mod opening;
 mod writing;
 
 pub(super) use opening::Opening;
 
-use super::args::{TargetArgs, TopArgs, ViewArgs};
+use super::args::{DiffArgs, GlobalArgs, SweepArgs, TargetArgs, TopArgs, ViewArgs};
 use super::out::Terminal;
 use super::report::newest;
-use super::sweep;
-use super::terminal_session;
+use super::snapshot_source::Notifier;
+use super::{diff, sweep, terminal_session};
 use crate::error::Result;
-use crate::sweep::Folder;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::view::picker::Choice;
 use host::SessionHost;
+use opened::OpenedSession;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, OnceLock};
 
 /// `ironlaw top`.
 pub(super) fn run(args: &TopArgs, terminal: &Terminal) -> Result<()> {
-    let first = if args.target == TargetArgs::default() { StartScreen::Choose } else { StartScreen::Target };
+    let first = if args.target == TargetArgs::default() { First::Choose } else { First::Target };
     session(Opening::of(args.clone()), first, terminal)
 }
 
@@ -34,45 +40,77 @@ pub(super) fn view(args: &ViewArgs, terminal: &Terminal) -> Result<()> {
         Some(path) => path.clone(),
         None => newest()?,
     };
-    let swept = [path.clone(), Folder::name(&path)];
-    if let Some(folder) = swept.iter().find(|path| Folder::is_one(path)) {
-        return sweep::read_back(folder, terminal);
-    }
     let top = TopArgs { baseline: args.baseline.clone(), ..TopArgs::default() };
     let opening = Opening { no_inline: args.no_inline, ..Opening::of(top) };
-    session(opening, StartScreen::Open(Choice::Recording(path)), terminal)
+    session(opening, First::Open(Choice::File(path)), terminal)
 }
 
-/// The first screen of the session.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum StartScreen {
+/// `ironlaw sweep`: the runs are shown while they are executed if there is a terminal. Prints the result and its path.
+pub(super) fn sweep(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<ExitCode> {
+    if args.restore {
+        return sweep::restore(terminal);
+    }
+    let (mut sweep, settings) = sweep::begin(args)?;
+    if args.headless || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        sweep::headless(&mut sweep, &settings, terminal)?;
+    } else {
+        let (taker, ended) = channel();
+        let open = move |notifier| opening::swept(sweep, settings, Some(taker), notifier);
+        session(Opening::of(TopArgs::default()), First::Prepared(Box::new(open)), terminal)?;
+        // The session has ended it, unless it could not be started, which the session has reported.
+        sweep = match ended.recv() {
+            Ok(ended) => ended?,
+            Err(_) => return Ok(ExitCode::FAILURE),
+        };
+    }
+    sweep::conclude(&sweep, args.format, global, terminal)
+}
+
+/// `ironlaw diff --tui`: shows the comparison, and fails if a gate is violated.
+pub(super) fn diff(args: &DiffArgs, terminal: &Terminal) -> Result<()> {
+    diff::check(args)?;
+    let compared: Arc<OnceLock<_>> = Arc::default();
+    let (args, shown) = (args.clone(), Arc::clone(&compared));
+    let open = move |notifier| {
+        let (source, view) = diff::open(args)?;
+        // This is the only place that sets it.
+        let _ = shown.set(view);
+        Ok(opening::snapshots(source, notifier))
+    };
+    session(Opening::of(TopArgs::default()), First::Prepared(Box::new(open)), terminal)?;
+    compared.get().map_or(Ok(()), |view| diff::gate(view))
+}
+
+/// What a session opens first.
+pub(super) enum First {
     /// The picker.
     Choose,
     /// The target of the command line.
     Target,
     /// This choice.
     Open(Choice),
+    /// What this makes.
+    Prepared(Box<dyn FnOnce(Notifier) -> Result<OpenedSession> + Send>),
 }
 
 /// Runs a session on this terminal.
 ///
 /// # Errors
 /// `Usage` without a terminal, errors of opening the target, and data lost at the end.
-pub(super) fn session(opening: Opening, first: StartScreen, terminal: &Terminal) -> Result<()> {
+pub(super) fn session(opening: Opening, first: First, terminal: &Terminal) -> Result<()> {
     terminal_session::hold(terminal, |session| {
         let app = match first {
-            StartScreen::Choose => App::new(&session.settings, session.size),
+            First::Choose => App::new(&session.settings, session.size),
             _ => App::opening(&session.settings, session.size),
         };
         let mut host = SessionHost::new(session, opening);
-        let effects = match first {
-            StartScreen::Choose => vec![Effect::Choose],
-            StartScreen::Target => {
-                host.open(None);
-                Vec::new()
-            }
-            StartScreen::Open(choice) => vec![Effect::Open(choice)],
-        };
+        let mut effects = Vec::new();
+        match first {
+            First::Choose => effects.push(Effect::Choose),
+            First::Target => host.open_target()?,
+            First::Open(choice) => effects.push(Effect::Open(choice)),
+            First::Prepared(open) => host.open(open)?,
+        }
         Ok((app, host, effects))
     })
 }

@@ -1,18 +1,21 @@
-//! Opens a target or recording, together with its baseline: from flags or a choice to a running session.
+//! Opens a target, a file or a sweep: from flags or a choice to a running session.
 //! It runs on a separate thread, because opening 5,000 threads takes a second.
 
-use super::super::args::{CaptureArgs, TargetArgs, TopArgs};
+use super::super::args::{CaptureArgs, Cli, Command, TargetArgs, TopArgs};
+use super::super::sweep::{self, RunningSweep};
 use super::super::{baseline, capture};
 use super::attached_baseline::AttachedBaseline;
-use crate::error::Result;
-use crate::model::profile::Profile;
+use super::choices::words;
+use super::opened::{OpenedSession, OwnSweep, ProfileSession, SessionData};
+use crate::cli::snapshot_source::{Notifier, SnapshotSource};
+use crate::error::{Error, ErrorKind, Result};
 use crate::session::{self, Limit, LiveAssessor, LiveCapture, LiveSession, SessionEvent};
 use crate::store::{self, Writer};
+use crate::sweep::{Folder, RunSettings, Sweep};
 use crate::tui::msg::Msg;
 use crate::view::picker::Choice;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 /// The options for opening any choice.
@@ -24,20 +27,6 @@ pub(in crate::cli) struct Opening {
     pub output: Option<PathBuf>,
     pub force: bool,
     pub no_inline: bool,
-}
-
-/// An open session.
-#[derive(Debug)]
-pub(super) struct OpenedSession {
-    pub live_session: LiveSession,
-    pub baseline: Option<Arc<Profile>>,
-    /// The baseline and the session's comparison with it, if there is one.
-    pub usual: Option<Arc<AttachedBaseline>>,
-    pub live: bool,
-    /// The path if the whole session is being recorded.
-    pub recorded: Option<PathBuf>,
-    /// Set when nobody wants to hear of it any more.
-    pub muted: Arc<AtomicBool>,
 }
 
 impl Opening {
@@ -52,40 +41,40 @@ impl Opening {
         }
     }
 
-    /// Opens the target of the command line, or the choice. Notifications go to `sender`.
-    pub(super) fn open(&self, choice: Option<Choice>, limit: Limit, sender: Sender<Msg>) -> Result<OpenedSession> {
-        // The path is either a recording or a baseline to compare with.
-        let (usual, compared): (Option<&Path>, Option<&Path>) = match self.baseline.as_deref() {
-            Some(path) if baseline::is_one(path) => (Some(path), None),
-            other => (None, other),
-        };
-        let compared = compared.map(session::open).transpose()?.map(Arc::new);
-        let muted = Arc::new(AtomicBool::new(false));
-        let silent = muted.clone();
-        let tell = move |news| {
-            if !silent.load(Ordering::Relaxed) {
-                // The session may be over, and the notification is not needed.
-                let _ = sender.send(message(news));
+    /// Opens the choice; `before` is the target of the session that is open until then.
+    pub(super) fn open(
+        &self,
+        choice: Choice,
+        before: Option<TargetArgs>,
+        limit: Limit,
+        notifier: Notifier,
+    ) -> Result<OpenedSession> {
+        let none = TargetArgs::default();
+        let target = match choice {
+            Choice::File(path) => return self.file(&path, notifier),
+            Choice::Sweep(line) => {
+                let (sweep, settings) = new_sweep(&line, before)?;
+                return swept(sweep, settings, None, notifier);
             }
+            Choice::Process(pid) => TargetArgs { pid: vec![pid], ..none },
+            Choice::Cgroup(path) => TargetArgs { cgroup: Some(path), ..none },
+            Choice::Machine => TargetArgs { all_cpus: true, ..none },
+            Choice::Command(line) => TargetArgs { command: words(&line)?, ..none },
         };
-        if let Some(Choice::Recording(path)) = choice {
-            let mut profile = session::open(&path)?;
-            if self.no_inline {
-                profile.drop_inlined();
-            }
-            let usual = AttachedBaseline::of_recording(&path, usual, &profile)?.map(Arc::new);
-            let live_session = LiveSession::replay(profile, tell)?;
-            return Ok(OpenedSession { live_session, baseline: compared, usual, live: false, recorded: None, muted });
-        }
-        let target = choice.map_or_else(|| Ok(self.target.clone()), chosen)?;
+        self.capture(target, limit, notifier)
+    }
+
+    /// Opens a target.
+    pub(super) fn capture(&self, target: TargetArgs, limit: Limit, notifier: Notifier) -> Result<OpenedSession> {
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
         // The screen shows the points in which the baseline is stale.
-        let matched = usual.map(|path| baseline::fit(path, &request, true)).transpose()?;
+        let matched = self.learnt().map(|path| baseline::fit(path, &request, true)).transpose()?;
         if let Some(matched) = &matched {
             request.neighbours = true;
             notes.extend_from_slice(&matched.notes);
         }
         let usual = matched.map(|matched| Arc::new(AttachedBaseline::of_session(matched)));
+        let baseline = self.reference().map(session::open).transpose()?.map(Arc::new);
         let live = LiveCapture::open(request, notes, self.capture.debuginfod)?;
         let recorded = self.output.as_deref().map(store::path);
         let writer = recorded.as_deref().map(|path| Writer::create(path, live.meta(), self.force)).transpose()?;
@@ -93,26 +82,99 @@ impl Opening {
             store::baseline::write_within(path, &usual.baseline)?;
         }
         let assessor = usual.as_ref().map(|usual| LiveAssessor::new(usual.baseline.clone(), live.meta().host.clone()));
-        let live_session = LiveSession::live(live, writer, limit, assessor, tell)?;
-        Ok(OpenedSession { live_session, baseline: compared, usual, live: true, recorded, muted })
+        let live_session = LiveSession::live(live, writer, limit, assessor, tell(&notifier))?;
+        let profile = ProfileSession { live_session, baseline, usual, target: Some(target), recorded };
+        Ok(OpenedSession { data: SessionData::Profile(profile), notifier })
+    }
+
+    /// Opens a recording or a sweep.
+    fn file(&self, path: &Path, notifier: Notifier) -> Result<OpenedSession> {
+        let swept = [path.to_path_buf(), Folder::name(path)];
+        if let Some(folder) = swept.iter().find(|path| Folder::is_one(path)) {
+            return Ok(snapshots(sweep::read_back(folder)?, notifier));
+        }
+        if baseline::is_one(path) {
+            let text = format!("{} is a baseline: it has nothing to show by itself", path.display());
+            return Err(Error::new(ErrorKind::Usage, text)
+                .hint("Open a target or a recording, then compare it: :baseline FILE"));
+        }
+        let mut profile = session::open(path)?;
+        if self.no_inline {
+            profile.drop_inlined();
+        }
+        let usual = AttachedBaseline::of_recording(path, self.learnt(), &profile)?.map(Arc::new);
+        let baseline = self.reference().map(session::open).transpose()?.map(Arc::new);
+        let live_session = LiveSession::replay(profile, tell(&notifier))?;
+        let profile = ProfileSession { live_session, baseline, usual, target: None, recorded: None };
+        Ok(OpenedSession { data: SessionData::Profile(profile), notifier })
+    }
+
+    /// The learnt baseline of `--baseline`, which may name a recording instead.
+    fn learnt(&self) -> Option<&Path> {
+        self.baseline.as_deref().filter(|path| baseline::is_one(path))
+    }
+
+    /// The recording of `--baseline`.
+    fn reference(&self) -> Option<&Path> {
+        self.baseline.as_deref().filter(|path| !baseline::is_one(path))
     }
 }
 
-/// A choice as the equivalent command-line flags.
-fn chosen(choice: Choice) -> Result<TargetArgs> {
-    let none = TargetArgs::default();
-    Ok(match choice {
-        Choice::Process(pid) => TargetArgs { pid: vec![pid], ..none },
-        Choice::Cgroup(path) => TargetArgs { cgroup: Some(path), ..none },
-        Choice::Machine | Choice::Recording(_) => TargetArgs { all_cpus: true, ..none },
-        Choice::Command(line) => TargetArgs { command: super::choices::words(&line)?, ..none },
-    })
+/// A session on snapshots.
+pub(super) fn snapshots(source: SnapshotSource, notifier: Notifier) -> OpenedSession {
+    OpenedSession { data: SessionData::Snapshots { source, sweep: None }, notifier }
 }
 
-fn message(news: SessionEvent) -> Msg {
-    match news {
-        SessionEvent::Fresh => Msg::Fresh,
-        SessionEvent::Ended(ending) => Msg::Ended(ending),
-        SessionEvent::Failed(error) => Msg::Failed(error),
+/// Starts the runs of a sweep. `taker` gets the sweep at its end.
+pub(super) fn swept(
+    sweep: Sweep,
+    settings: RunSettings,
+    taker: Option<Sender<Result<Sweep>>>,
+    notifier: Notifier,
+) -> Result<OpenedSession> {
+    let (source, running) = RunningSweep::start(sweep, settings, notifier.clone())?;
+    let sweep = Some(OwnSweep { running, taker });
+    Ok(OpenedSession { data: SessionData::Snapshots { source, sweep }, notifier })
+}
+
+/// Plans a sweep from the arguments of `ironlaw sweep` as typed. Without a target of its own it is the open session's: a
+/// running one, or its command, started anew at each number of CPUs.
+fn new_sweep(line: &str, before: Option<TargetArgs>) -> Result<(Sweep, RunSettings)> {
+    let typed = if line.trim().is_empty() { Vec::new() } else { words(line)? };
+    let mut all = ["ironlaw", "sweep"].map(String::from).to_vec();
+    all.extend(typed);
+    let usage = |wrong: String| Error::new(ErrorKind::Usage, first_line(&wrong)).hint(SWEEP_EXAMPLE);
+    let parsed = Cli::from_words(&all).map_err(usage)?;
+    let Some(Command::Sweep(mut args)) = parsed.command else { return Err(usage("no sweep".to_string())) };
+    if args.restore {
+        return Err(Error::new(ErrorKind::Usage, "--restore is a command of its own")
+            .hint("Run it in a shell: ironlaw sweep --restore"));
+    }
+    let own = !args.command.is_empty() || !args.pid.is_empty() || args.cgroup.is_some();
+    if let (false, Some(before)) = (own, before) {
+        (args.pid, args.children, args.cgroup) = (before.pid, before.children, before.cgroup);
+        args.command = before.command;
+    }
+    sweep::begin(&args)
+}
+
+const SWEEP_EXAMPLE: &str =
+    ":sweep --cpus 1,2,4 sweeps what is open; :sweep -L threads 1,2,4 -- CMD --threads={threads} a command";
+
+/// The message of an error of the command line, without its usage.
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_string()
+}
+
+/// What a session's thread tells, as messages.
+fn tell(notifier: &Notifier) -> impl FnMut(SessionEvent) + Send + use<> {
+    let notifier = notifier.clone();
+    move |news| {
+        notifier.send(match news {
+            SessionEvent::Fresh => Msg::Fresh,
+            SessionEvent::Ended(ending) => Msg::Ended(ending),
+            SessionEvent::Failed(error) => Msg::Failed(error),
+        });
     }
 }

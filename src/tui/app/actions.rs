@@ -2,6 +2,7 @@
 //! Actions that change the shown data return the effect that requests a new snapshot.
 
 use super::state::{App, SessionPhase};
+use crate::tui::command::SessionCommand;
 use crate::tui::effect::Effect;
 use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
@@ -63,6 +64,16 @@ impl App {
         vec![Effect::Choose]
     }
 
+    /// Runs a command with arguments. What is open goes on until something else is.
+    pub(super) fn command(&mut self, command: SessionCommand, arguments: &str) -> Vec<Effect> {
+        self.notice = None;
+        let effect = command.effect(arguments);
+        if let (Effect::Open(_), SessionPhase::Open { live }) = (&effect, self.phase) {
+            (self.phase, self.behind, self.from_picker) = (SessionPhase::Opening, Some(live), false);
+        }
+        vec![effect]
+    }
+
     /// Back to the session behind the picker, if there is one.
     pub(super) fn choose_nothing(&mut self) -> Vec<Effect> {
         let Some(live) = self.behind.take() else { return Vec::new() };
@@ -83,7 +94,7 @@ impl App {
 
     fn no_such_screen(&mut self) -> Vec<Effect> {
         let text = match self.kind {
-            SessionKind::Profile => "only a sweep has this screen: ironlaw sweep, ironlaw view NAME.sweep",
+            SessionKind::Profile => "only a sweep has this screen: :sweep starts one, :open NAME.sweep reads one",
             SessionKind::Sweep => "a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING",
             SessionKind::Comparison => "a comparison has no such screen: its recordings have, ironlaw view RECORDING",
         };
@@ -102,7 +113,6 @@ impl App {
             Action::StepBackMuch => i64::MIN,
             Action::StepForwardMuch => i64::MAX,
             Action::Per => return Some(self.next_per()),
-            Action::PickTarget => return Some(self.say("a comparison has nothing to choose from", false)),
             Action::Record => return Some(self.say("the compared recordings are already on disk", false)),
             Action::Export => {
                 return Some(self.say("pictures: ironlaw diff BASE NEW --flamegraph d.svg, --format html", false));
@@ -145,7 +155,6 @@ impl App {
             Action::StepForward => 1,
             Action::StepBackMuch => isize::MIN,
             Action::StepForwardMuch => isize::MAX,
-            Action::PickTarget => return Some(self.say("a sweep's session has nothing to choose from", false)),
             Action::Record => return Some(self.say("the sweep and its runs' recordings are on disk already", false)),
             Action::Export => {
                 return Some(self.say("pictures: ironlaw report NAME.sweep --format html -o page.html", false));

@@ -4,7 +4,7 @@ use super::state::{App, SessionPhase};
 use crate::tui::chrome::{self, SessionStatus};
 use crate::tui::keys::Action;
 use crate::tui::layout::{Areas, LEAST};
-use crate::tui::overlay::{Overlay, Palette, PromptKind};
+use crate::tui::overlay::{Entry, Overlay, Palette, PaletteRow, PromptKind};
 use crate::tui::panel::{PanelContext, ScreenId};
 use crate::tui::screens::SessionKind;
 use crate::tui::widgets::{WidgetContext, put_line, rule};
@@ -53,7 +53,10 @@ impl App {
     fn draw_picker(&self, areas: Areas, buf: &mut Buffer) {
         let x = put_line(buf, areas.head, areas.head.x + 1, "ironlaw", self.theme.accent) + 2;
         let about = match self.behind {
-            Some(_) => "choose another target: the history held is then saved · Esc goes back to it",
+            Some(true) if self.kind == SessionKind::Profile => {
+                "choose another target: the history held is then saved · Esc goes back to it"
+            }
+            Some(_) => "choose another target · Esc goes back",
             None => "choose a target",
         };
         put_line(buf, areas.head, x, about, self.theme.dim);
@@ -150,10 +153,13 @@ impl App {
         buf.set_style(area, self.theme.text);
         let selected = palette.selected.min(rows.len().saturating_sub(1));
         let first = selected.saturating_sub(usize::from(height).saturating_sub(1));
-        let line = |(at, (action, name, text)): (usize, &(Action, &str, &str))| {
+        let line = |(at, PaletteRow { entry, name, text }): (usize, &PaletteRow)| {
             let style = if at == selected { self.theme.selected } else { self.theme.text };
-            let keys = self.keys.keys_for(*action).join(" ");
-            vec![(format!(" {name:<22} {text:<44} "), style), (keys, self.theme.dim)]
+            let keys = match entry {
+                Entry::Action(action) => self.keys.keys_for(*action).join(" "),
+                Entry::Command(_) => String::new(),
+            };
+            vec![(format!(" {name:<30} {text:<36} "), style), (keys, self.theme.dim)]
         };
         let lines: Vec<Spans> = rows.iter().enumerate().skip(first).map(line).collect();
         self.lines(&lines, area, buf);

@@ -5,7 +5,7 @@ use crate::tui::effect::Effect;
 use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
 use crate::tui::list::{scrolled, wheel};
-use crate::tui::overlay::{Overlay, PromptKind};
+use crate::tui::overlay::{Entered, Overlay, PromptKind};
 use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -123,9 +123,15 @@ impl App {
             (KeyCode::Up, _) => palette.step(-1, &self.keys),
             (KeyCode::Down | KeyCode::Tab, _) => palette.step(1, &self.keys),
             (KeyCode::Enter, _) => {
-                let chosen = palette.chosen(&self.keys);
-                self.overlay = Overlay::None;
-                return chosen.map(|action| self.act(action)).unwrap_or_default();
+                let entered = palette.enter(&self.keys);
+                if entered != Entered::Waits {
+                    self.overlay = Overlay::None;
+                }
+                return match entered {
+                    Entered::Action(action) => self.act(action),
+                    Entered::Command(command, arguments) => self.command(command, &arguments),
+                    Entered::Waits | Entered::Nothing => Vec::new(),
+                };
             }
             (KeyCode::Char('c'), Some(Action::Quit)) => self.overlay = Overlay::None,
             _ => {

@@ -122,19 +122,6 @@ impl App {
         App { phase: SessionPhase::Opening, from_picker: false, ..App::new(settings, size) }
     }
 
-    /// Creates a session for a sweep, which the host opens.
-    #[must_use]
-    pub fn sweep(settings: &Settings, size: (u16, u16)) -> App {
-        App { kind: SessionKind::Sweep, screen: SessionKind::Sweep.first(), ..App::opening(settings, size) }
-    }
-
-    /// Creates a session for a comparison, which the host computes.
-    #[must_use]
-    pub fn comparison(settings: &Settings, size: (u16, u16)) -> App {
-        let kind = SessionKind::Comparison;
-        App { kind, screen: kind.first(), ..App::opening(settings, size) }
-    }
-
     /// Sets the first screen; the default is the overview.
     pub fn start_on(&mut self, screen: ScreenId) {
         self.screen = screen;

@@ -25,7 +25,7 @@ impl App {
                 app.picker.show(choices);
                 Vec::new()
             }),
-            Msg::Opened { live, baseline } => self.changed(|app| app.opened(live, baseline)),
+            Msg::Opened { kind, live, baseline } => self.changed(|app| app.opened(kind, live, baseline)),
             Msg::Done(text) => self.changed(|app| app.say(&text, false)),
             Msg::Failed(error) => self.changed(|app| app.failed(error)),
             Msg::Ended(why) => self.changed(|app| app.ended(&why)),
@@ -67,8 +67,11 @@ impl App {
         if std::mem::take(&mut self.stale) { self.request() } else { Vec::new() }
     }
 
-    fn opened(&mut self, live: bool, baseline: bool) -> Vec<Effect> {
-        (self.phase, self.behind) = (SessionPhase::Open { live }, None);
+    fn opened(&mut self, kind: SessionKind, live: bool, baseline: bool) -> Vec<Effect> {
+        (self.phase, self.behind, self.kind) = (SessionPhase::Open { live }, None, kind);
+        if !kind.has(self.screen) {
+            self.screen = kind.first();
+        }
         self.time = Time::new(live, baseline);
         (self.filter, self.filter_label, self.axis) = (TaskFilter::default(), String::new(), Axis::Event(0));
         (self.head, self.problem, self.ended, self.notice) = (None, None, None, None);
@@ -90,16 +93,19 @@ impl App {
         self.request()
     }
 
-    /// A target that fails to open leads back to the picker, or ends the session that was started for it.
+    /// A target that fails to open leads back to where it was asked for: the picker, the session behind, or the shell.
     fn failed(&mut self, error: Error) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.phase == SessionPhase::Opening {
-            if !self.from_picker {
+            if self.from_picker {
+                self.phase = SessionPhase::Picking;
+                effects.push(Effect::Choose);
+            } else if self.behind.is_some() {
+                effects = self.choose_nothing();
+            } else {
                 self.refused = Some(error);
                 return vec![Effect::Quit];
             }
-            self.phase = SessionPhase::Picking;
-            effects.push(Effect::Choose);
         }
         let hint = error.remedy().map(|remedy| format!(" · {remedy}")).unwrap_or_default();
         self.say(&format!("{error}{hint}"), true);

@@ -117,7 +117,7 @@ impl Picker {
             (Some(problem), Section::Processes) => visible(problem).into_owned(),
             _ if self.choices.unix_ns == 0 => "listing ...".to_string(),
             _ if !typed.is_empty() => format!("nothing matches {}: Esc clears the search", visible(typed)),
-            (_, Section::Recordings) => "no recordings (*.ironlaw) in this directory".to_string(),
+            (_, Section::Recordings) => "no recordings (*.ironlaw) or sweeps (*.sweep) in this directory".to_string(),
             _ => "nothing to choose from".to_string(),
         }
     }

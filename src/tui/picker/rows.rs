@@ -52,7 +52,7 @@ impl Row<'_> {
             Row::Machine(_) => Choice::Machine,
             Row::Process(row) => Choice::Process(row.process.pid),
             Row::Cgroup(row) => Choice::Cgroup(row.cgroup.path.clone()),
-            Row::Recording(recording) => Choice::Recording(recording.path.clone()),
+            Row::Recording(recording) => Choice::File(recording.path.clone()),
         }
     }
 

@@ -214,7 +214,7 @@ fn everything_in_the_sections_can_be_chosen() {
         ("Tab Enter", Choice::Cgroup("/system.slice".into())),
         ("Tab Up Up Enter", Choice::Machine),
         ("Tab Down Enter", Choice::Cgroup("/system.slice/redis.service".into())),
-        ("Tab Tab Tab Enter", Choice::Recording("redis.ironlaw".into())),
+        ("Tab Tab Tab Enter", Choice::File("redis.ironlaw".into())),
     ] {
         assert_eq!(press(&mut picker(), keys), Some(expected), "{keys}");
     }
@@ -240,7 +240,7 @@ fn a_click_selects_and_a_second_one_opens() {
     assert!(plain(&picker, SMALL).contains("redis.ironlaw"));
     let wheel = MouseEvent { kind: MouseEventKind::ScrollDown, ..click(0, 10) };
     picker.mouse(wheel, SMALL);
-    assert_eq!(press(&mut picker, "Enter"), Some(Choice::Recording("old\nname.ironlaw".into())));
+    assert_eq!(press(&mut picker, "Enter"), Some(Choice::File("old\nname.ironlaw".into())));
 }
 
 #[test]

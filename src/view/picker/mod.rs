@@ -54,6 +54,8 @@ pub enum Choice {
     Machine,
     /// A command to start, as typed.
     Command(String),
-    /// A recording.
-    Recording(PathBuf),
+    /// A recording, or a sweep on disk.
+    File(PathBuf),
+    /// A sweep to start: the arguments of `ironlaw sweep` as typed.
+    Sweep(String),
 }

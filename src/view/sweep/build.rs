@@ -112,7 +112,9 @@ fn cost_unit(analysis: &SweepAnalysis) -> Unit {
     analysis.points.iter().flat_map(|point| &point.runs).map(|run| run.cpu.unit).next().unwrap_or(Unit::Nanos)
 }
 
-fn title(meta: &SweepMeta) -> String {
+/// What is swept, over what.
+#[must_use]
+pub fn title(meta: &SweepMeta) -> String {
     match &meta.target {
         Some(target) if meta.command.is_empty() => target.label(),
         _ => meta.command.join(" "),

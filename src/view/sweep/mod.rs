@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 pub use crate::analysis::sweep::{
     Coefficient, FunctionId, Loss, LossRow, NoFit, Peak, RegionFit, Slice, SliceKind, Stack, Usl,
 };
+pub use build::title;
 pub use difference::difference;
 pub use report::SweepReport;
 

@@ -1,8 +1,10 @@
 //! Lists the recordings in a directory. Reads only each recording's metadata.
 
 use crate::store::Recording;
+use crate::sweep::Folder;
 use crate::units::Nanos;
 use crate::view::picker::RecordingChoice;
+use crate::view::sweep::title;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,14 +53,19 @@ impl Recordings {
     }
 }
 
-/// Directories with the name of a recording and a metadata file.
+/// Directories with the name of a recording or a sweep, and its metadata file.
 fn candidates(folder: &Path) -> Vec<(PathBuf, Stamp)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let named = entries.map(|entry| PathBuf::from(entry.file_name())).filter(|name| crate::store::path(name) == *name);
-    named
+    let names = entries.map(|entry| PathBuf::from(entry.file_name()));
+    names
         .filter_map(|name| {
+            let metadata = match () {
+                () if crate::store::path(&name) == name => "meta.json",
+                () if Folder::name(&name) == name => "sweep.json",
+                () => return None,
+            };
             let path = if folder == Path::new(".") { name } else { folder.join(name) };
-            let about = fs::metadata(path.join("meta.json")).ok()?;
+            let about = fs::metadata(path.join(metadata)).ok()?;
             (about.is_file() && about.len() <= META_BYTES).then_some(())?;
             Some((path, (about.modified().ok()?, about.len())))
         })
@@ -66,6 +73,15 @@ fn candidates(folder: &Path) -> Vec<(PathBuf, Stamp)> {
 }
 
 fn read(path: &Path) -> Option<RecordingChoice> {
+    if Folder::is_one(path) {
+        let (_, meta) = Folder::open(path).ok()?;
+        return Some(RecordingChoice {
+            path: path.to_path_buf(),
+            target: format!("sweep: {}", title(&meta)),
+            started_unix_ns: meta.started_unix_ns,
+            duration_s: None,
+        });
+    }
     let recording = Recording::open(path).ok()?;
     let meta = recording.meta();
     Some(RecordingChoice {
@@ -104,7 +120,13 @@ mod tests {
         plant(folder.path(), "other-name", |_| ());
         fs::create_dir(folder.path().join("empty.ironlaw")).unwrap();
         fs::write(folder.path().join("file.ironlaw"), "text").unwrap();
+        let swept = crate::sweep::Folder::create(&folder.path().join("old.sweep"), false).unwrap();
+        swept.write(&crate::view::sweep::fixture::meta(crate::view::sweep::fixture::Machine::Clock)).unwrap();
+        fs::create_dir(folder.path().join("empty.sweep")).unwrap();
         let mut recordings = Recordings::new(folder.path().into());
+        let listed = recordings.list();
+        assert!(listed.iter().any(|it| it.path.ends_with("old.sweep") && it.target.starts_with("sweep: ")));
+        fs::remove_dir_all(swept.path()).unwrap();
         let listed = recordings.list();
         let names: Vec<_> = listed.iter().map(|it| it.path.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["new.ironlaw", "killed.ironlaw", "old.ironlaw"]);

@@ -8,6 +8,7 @@ use crate::model::profile::Profile;
 use crate::model::{Baseline, Mark, Scope, TaskState};
 use crate::tui::keys::TABLE;
 use crate::tui::panel::ScreenId;
+use crate::tui::screens::SessionKind;
 use crate::units::Ops;
 use crate::view::baseline::BaselineComparisonView;
 use crate::view::diff::testing::{costlier, sides};
@@ -147,14 +148,18 @@ struct Running<'a> {
 impl<'a> Running<'a> {
     fn on(source: &'a Source, size: (u16, u16)) -> Running<'a> {
         let settings = settings();
-        let app = match source {
-            Source::Profile(..) => App::opening(&settings, size),
-            Source::Sweep(_) => App::sweep(&settings, size),
-            Source::Comparison(_) => App::comparison(&settings, size),
-        };
-        let mut running = Running { app, source };
-        running.send(Msg::Opened { live: matches!(source, Source::Profile(..)), baseline: true });
+        let mut running = Running { app: App::opening(&settings, size), source };
+        running.send(running.opened());
         running
+    }
+
+    fn opened(&self) -> Msg {
+        let kind = match self.source {
+            Source::Profile(..) => SessionKind::Profile,
+            Source::Sweep(_) => SessionKind::Sweep,
+            Source::Comparison(_) => SessionKind::Comparison,
+        };
+        Msg::Opened { kind, live: kind == SessionKind::Profile, baseline: true }
     }
 
     /// Sends a message and answers what the host has to answer; returns the effects.
@@ -168,7 +173,7 @@ impl<'a> Running<'a> {
                     waiting.extend(self.app.update(Msg::Seen(Box::new(seen))));
                 }
                 Effect::Choose => waiting.extend(self.app.update(Msg::Choices(choices()))),
-                Effect::Open(_) => waiting.extend(self.app.update(Msg::Opened { live: true, baseline: false })),
+                Effect::Open(_) => waiting.extend(self.app.update(self.opened())),
                 _ => {}
             }
             all.push(effect);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tui::panel::ScreenId;
+use crate::tui::screens::SessionKind;
 use crate::view::diff::testing::{costlier, sides};
 use crate::view::diff::{DiffView, Per};
 use crate::view::snapshot::snapshot_of_comparison;
@@ -26,8 +27,8 @@ fn looked(effect: &Effect, view: &DiffView) -> Snapshot {
 }
 
 fn begun(view: &DiffView) -> App {
-    let mut app = App::comparison(&settings(), (100, 30));
-    let effects = app.update(Msg::Opened { live: false, baseline: false });
+    let mut app = App::opening(&settings(), (100, 30));
+    let effects = app.update(Msg::Opened { kind: SessionKind::Comparison, live: false, baseline: false });
     app.update(Msg::Seen(Box::new(looked(&effects[0], view))));
     app
 }
@@ -98,7 +99,6 @@ fn what_needs_a_time_or_a_recording_says_so() {
         ("Space", "sides in place of a time"),
         ("m", "sides in place of a time"),
         ("w", "already on disk"),
-        ("P", "nothing to choose from"),
         ("e", "--flamegraph"),
         ("o", "was not recorded"),
     ] {

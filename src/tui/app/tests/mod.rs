@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
 use crate::tui::overlay::Overlay;
+use crate::tui::screens::SessionKind;
 use crate::tui::testing::{head, key, screen, settings};
 use crate::units::Nanos;
 use crate::view::Axis;
@@ -20,7 +21,7 @@ mod sweep;
 
 fn app() -> App {
     let mut app = App::opening(&settings(), (80, 24));
-    let effects = app.update(Msg::Opened { live: true, baseline: false });
+    let effects = app.update(Msg::Opened { kind: SessionKind::Profile, live: true, baseline: false });
     assert!(matches!(effects.as_slice(), [Effect::Snapshot(_)]));
     answer(&mut app, &effects[0]);
     app

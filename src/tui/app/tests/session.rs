@@ -1,6 +1,7 @@
 //! A session by its keys: requests, times, search, files, the end, and what every key and size does.
 
 use super::*;
+use crate::tui::screens::SessionKind;
 
 #[test]
 fn one_look_is_under_way_at_a_time_and_what_is_asked_meanwhile_is_asked_once() {
@@ -32,7 +33,7 @@ fn the_session_stays_behind_the_picker_until_another_target_is_open() {
     assert_eq!(press(&mut app, "Esc"), [Effect::Return]);
     press(&mut app, "P");
     app.phase = SessionPhase::Opening;
-    app.update(Msg::Opened { live: false, baseline: false });
+    app.update(Msg::Opened { kind: SessionKind::Profile, live: false, baseline: false });
     assert_eq!((app.phase, app.behind), (SessionPhase::Open { live: false }, None));
 }
 

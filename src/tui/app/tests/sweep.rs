@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tui::panel::ScreenId;
+use crate::tui::screens::SessionKind;
 use crate::view::flame_tree::FlameTree;
 use crate::view::snapshot::{PanelView, snapshot_of_sweep};
 use crate::view::sweep::fixture::{self, Machine};
@@ -20,8 +21,8 @@ fn looked(effect: &Effect, progress: Option<Progress>) -> Snapshot {
 }
 
 fn begun(progress: Option<Progress>) -> App {
-    let mut app = App::sweep(&settings(), (100, 30));
-    let effects = app.update(Msg::Opened { live: progress.is_some(), baseline: false });
+    let mut app = App::opening(&settings(), (100, 30));
+    let effects = app.update(Msg::Opened { kind: SessionKind::Sweep, live: progress.is_some(), baseline: false });
     app.update(Msg::Seen(Box::new(looked(&effects[0], progress))));
     app
 }
@@ -91,7 +92,6 @@ fn what_needs_a_time_or_a_recording_says_so() {
         ("m", "points in place of a time"),
         ("t", "points in place of a time"),
         ("w", "on disk already"),
-        ("P", "nothing to choose from"),
         ("e", "ironlaw report"),
     ] {
         pressed(&mut app, name);

@@ -3,29 +3,21 @@
 use super::sides::{Sides, settings};
 use crate::analysis::diff::Per;
 use crate::cli::args::DiffArgs;
-use crate::cli::out::Terminal;
-use crate::cli::snapshot_host::{self, Notifier, SnapshotSource};
+use crate::cli::snapshot_source::SnapshotSource;
 use crate::error::Result;
-use crate::tui::app::App;
+use crate::tui::screens::SessionKind;
 use crate::view::diff::DiffView;
 use crate::view::snapshot::snapshot_of_comparison;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Shows a comparison. Returns it after the session, if it was computed.
+/// Compares for a session. Returns its data, and the comparison as requested on the command line.
 ///
 /// # Errors
-/// Any error of comparing the recordings; `Usage` without a terminal.
-pub(super) fn session(args: &DiffArgs, terminal: &Terminal) -> Result<Option<DiffView>> {
-    let computed: Arc<OnceLock<Arc<DiffView>>> = Arc::default();
-    let (args, shown) = (args.clone(), Arc::clone(&computed));
-    let open = move |_: &Notifier| {
-        let session_data = DiffSession::read(args)?;
-        // This is the only place that sets it.
-        let _ = shown.set(Arc::clone(&session_data.view));
-        Ok(source(session_data))
-    };
-    snapshot_host::session(App::comparison, open, || (), terminal)?;
-    Ok(computed.get().map(|view| DiffView::clone(view)))
+/// Any error of comparing the recordings.
+pub(in crate::cli) fn open(args: DiffArgs) -> Result<(SnapshotSource, Arc<DiffView>)> {
+    let session_data = DiffSession::read(args)?;
+    let view = Arc::clone(&session_data.view);
+    Ok((source(session_data), view))
 }
 
 /// The data of the session.
@@ -69,5 +61,5 @@ fn source(session_data: DiffSession) -> SnapshotSource {
     let snapshot = move |query: crate::view::query::Query| {
         snapshot_of_comparison(&session_data.view(query.per), &session_data.choices, query)
     };
-    SnapshotSource { snapshot: Arc::new(snapshot), live: false }
+    SnapshotSource { kind: SessionKind::Comparison, snapshot: Arc::new(snapshot), live: false }
 }

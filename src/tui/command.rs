@@ -1,0 +1,58 @@
+//! Commands of the session that take arguments, typed after `:` as in vi and less.
+
+use super::effect::Effect;
+use crate::view::picker::Choice;
+use std::path::PathBuf;
+
+/// A command with arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionCommand {
+    /// Opens a recording or a sweep.
+    Open,
+    /// Starts a sweep.
+    Sweep,
+}
+
+/// One command.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandRow {
+    /// The command.
+    pub command: SessionCommand,
+    /// Its name.
+    pub name: &'static str,
+    /// Its arguments.
+    pub arguments: &'static str,
+    /// What it does.
+    pub text: &'static str,
+    /// Whether it has an effect without arguments.
+    pub alone: bool,
+}
+
+/// Every command.
+pub const COMMANDS: [CommandRow; 2] = [
+    CommandRow {
+        command: SessionCommand::Sweep,
+        name: "sweep",
+        arguments: "[--cpus 1,2,4] [-- CMD]",
+        text: "sweep it or a command over its CPUs",
+        alone: true,
+    },
+    CommandRow {
+        command: SessionCommand::Open,
+        name: "open",
+        arguments: "FILE",
+        text: "open a recording or a sweep",
+        alone: false,
+    },
+];
+
+impl SessionCommand {
+    /// What it asks of the host.
+    #[must_use]
+    pub fn effect(self, arguments: &str) -> Effect {
+        match self {
+            SessionCommand::Open => Effect::Open(Choice::File(PathBuf::from(arguments))),
+            SessionCommand::Sweep => Effect::Open(Choice::Sweep(arguments.to_string())),
+        }
+    }
+}
