@@ -18,6 +18,7 @@ pub mod kind {
     pub const SWITCH: u32 = 14;
     pub const SWITCH_CPU_WIDE: u32 = 15;
     pub const KSYMBOL: u32 = 17;
+    pub const CGROUP: u32 = 19;
     /// First of perf's own types.
     pub const USER: u32 = 64;
 }
@@ -169,6 +170,22 @@ impl<'a> CommRecord<'a> {
     pub fn parse(misc: u16, cursor: &mut Cursor<'a>) -> Option<CommRecord<'a>> {
         let (pid, tid) = (cursor.u32()?, cursor.u32()?);
         Some(CommRecord { pid, tid, comm: cursor.name(), exec: misc & misc::COMM_EXEC != 0 })
+    }
+}
+
+/// A control group and the id that samples name it by (`PERF_RECORD_CGROUP`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CgroupRecord<'a> {
+    /// Its id: the inode of its directory.
+    pub id: u64,
+    /// Its path from the root of the hierarchy.
+    pub path: &'a [u8],
+}
+
+impl<'a> CgroupRecord<'a> {
+    /// Parses the body.
+    pub fn parse(cursor: &mut Cursor<'a>) -> Option<CgroupRecord<'a>> {
+        Some(CgroupRecord { id: cursor.u64()?, path: cursor.name() })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ranks by several keys at once: threads by name and CPU, functions by process, as `perf report --sort` does it.
 
+use super::cgroups::Cgroups;
 use super::names::{CodeKind, Function, Names, short};
 use super::observe::{chosen_samples, spans};
 use super::profile_tree::{UNKNOWN, Weight};
@@ -8,6 +9,7 @@ use super::selection::{Axis, Selection};
 use super::tasks::Tasks;
 use crate::model::StackId;
 use crate::model::profile::Profile;
+use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
 /// A key by which rows are grouped.
@@ -21,6 +23,8 @@ pub enum GroupKey {
     Thread,
     /// The CPU of a sample; a wait has none.
     Cpu,
+    /// The control group of the thread at that moment.
+    Cgroup,
     /// The program or library.
     Module,
     /// The function.
@@ -36,16 +40,19 @@ impl GroupKey {
             GroupKey::Process => "process",
             GroupKey::Thread => "thread",
             GroupKey::Cpu => "cpu",
+            GroupKey::Cgroup => "cgroup",
             GroupKey::Module => "module",
             GroupKey::Function => "function",
         }
     }
 }
 
-/// Numbers of name, process, thread and CPU; 0 where no key asks for it.
-type Who = [u32; 4];
+/// Numbers of name, process, thread, CPU and control group; 0 where no key asks for it.
+type Who = [u32; 5];
 /// The CPU of a wait.
 const NO_CPU: u32 = u32::MAX;
+/// The group of a thread that was not found in any.
+const NO_CGROUP: u32 = u32::MAX;
 
 /// Numbers of texts.
 #[derive(Default)]
@@ -108,14 +115,17 @@ impl<'a> Code<'a> {
 /// The weight of each stack by what the keys say of its thread.
 struct Counted<'a> {
     comms: Texts<'a>,
+    cgroups: Cgroups<'a>,
     stacks: FxHashMap<(Who, Option<StackId>), Weight>,
     all: Weight,
 }
 
 impl<'a> Counted<'a> {
-    fn of(profile: &Profile, tasks: &'a Tasks, selection: &Selection, keys: &[GroupKey]) -> Counted<'a> {
-        let mut counted = Counted { comms: Texts::default(), stacks: FxHashMap::default(), all: Weight::default() };
-        let mut add = |[pid, tid, cpu]: [u32; 3], stack: Option<StackId>, weight: u64| {
+    fn of(profile: &'a Profile, tasks: &'a Tasks, selection: &Selection, keys: &[GroupKey]) -> Counted<'a> {
+        let cgroups = if keys.contains(&GroupKey::Cgroup) { Cgroups::of(profile) } else { Cgroups::default() };
+        let (comms, stacks, all) = (Texts::default(), FxHashMap::default(), Weight::default());
+        let mut counted = Counted { comms, cgroups, stacks, all };
+        let mut add = |[pid, tid, cpu]: [u32; 3], at: Nanos, stack: Option<StackId>, weight: u64| {
             let mut by = Who::default();
             for key in keys {
                 match key {
@@ -125,6 +135,7 @@ impl<'a> Counted<'a> {
                     GroupKey::Process => by[1] = pid,
                     GroupKey::Thread => by[2] = tid,
                     GroupKey::Cpu => by[3] = cpu,
+                    GroupKey::Cgroup => by[4] = counted.cgroups.at(pid, tid, at).unwrap_or(NO_CGROUP),
                     GroupKey::Module | GroupKey::Function => {}
                 }
             }
@@ -136,10 +147,11 @@ impl<'a> Counted<'a> {
         match selection.axis {
             Axis::Event(event) => chosen_samples(profile, event, selection, &who).for_each(|at| {
                 let samples = &profile.samples;
-                add([samples.pid[at], samples.tid[at], samples.cpu[at]], samples.stack[at], samples.weight[at]);
+                let who = [samples.pid[at], samples.tid[at], samples.cpu[at]];
+                add(who, samples.at[at], samples.stack[at], samples.weight[at]);
             }),
             Axis::OffCpu => spans(profile, selection.time, &who)
-                .for_each(|(_, seen)| add([seen.pid, seen.tid, NO_CPU], seen.stack, seen.weight)),
+                .for_each(|(span, seen)| add([seen.pid, seen.tid, NO_CPU], span.at, seen.stack, seen.weight)),
         }
         counted
     }
@@ -156,7 +168,7 @@ pub fn group(
     keys: &[GroupKey],
     sort: SortBy,
 ) -> Ranking {
-    let Counted { comms, stacks, all } = Counted::of(profile, tasks, selection, keys);
+    let Counted { comms, cgroups, stacks, all } = Counted::of(profile, tasks, selection, keys);
     let mut code = Code::of(names, keys);
     let mut sums: FxHashMap<(Who, Option<u32>), Sum> = FxHashMap::default();
     let mut on_stack = Vec::new();
@@ -175,6 +187,7 @@ pub fn group(
             GroupKey::Thread => by[2].to_string(),
             GroupKey::Cpu if by[3] == NO_CPU => "-".to_string(),
             GroupKey::Cpu => by[3].to_string(),
+            GroupKey::Cgroup => cgroups.path(by[4]).unwrap_or(UNKNOWN).to_string(),
             GroupKey::Module if module.is_empty() => UNKNOWN.to_string(),
             GroupKey::Module => short(module).to_string(),
             GroupKey::Function => function.map_or(UNKNOWN, |function| function.name.as_str()).to_string(),
@@ -227,6 +240,17 @@ mod tests {
             &[Function, Comm],
             &[("walk\tmain", 3, 3), ("read\tio", 2, 2), ("main\tio", 1, 3), ("main\tmain", 0, 3)],
         );
+    }
+
+    #[test]
+    fn a_thread_counts_for_the_group_it_is_in_at_that_moment() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "main").alive(42, "io");
+        synthetic.joins(0, 41, "/web").joins(5, 41, "/web/new");
+        synthetic.samples(0, 41, "app!main", 2).samples(50, 41, "app!main", 4);
+        synthetic.samples(0, 42, "app!main", 1);
+        // Thread 42 was found in no group, but its process was.
+        check(synthetic, &[GroupKey::Cgroup], &[("/web/new", 4, 4), ("/web", 3, 3)]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //! Samples are fixed-size and refer to interned stacks. The stream defines everything before an event refers to it.
 
 use super::{
-    CounterDef, CounterReading, FrameDef, FrameId, ModuleDef, NeighbourDef, NeighbourUse, StackDef, StackEnd, StackId,
-    Symbol, TaskEvent,
+    CounterDef, CounterReading, FrameDef, FrameId, Membership, ModuleDef, NeighbourDef, NeighbourUse, StackDef,
+    StackEnd, StackId, Symbol, TaskEvent,
 };
 use crate::units::{Nanos, Ops};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub enum Event {
     Neighbour(NeighbourUse),
     /// A task was born, renamed or ended.
     Task(TaskEvent),
+    /// A task was found in a control group.
+    Membership(Membership),
     /// Records were lost or sampling was throttled.
     Lost(Lost),
     /// Operations counted so far.

@@ -3,7 +3,8 @@
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, FrameDef, Lost, Mark, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample, StackDef, TaskEvent,
+    CounterDef, FrameDef, Lost, Mark, Membership, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample, StackDef,
+    TaskEvent,
 };
 use crate::tables::Table;
 
@@ -23,6 +24,7 @@ pub(crate) fn layouts() -> Result<Vec<(&'static str, Table)>> {
         of::<StackDef>,
         of::<NeighbourDef>,
         of::<TaskEvent>,
+        of::<Membership>,
         of::<Sample>,
         of::<OffCpu>,
         of::<Window>,

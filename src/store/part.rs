@@ -9,7 +9,7 @@ pub(super) const META: &str = "meta.json";
 pub(super) const BASELINE: &str = "baseline.json";
 
 /// Every table, definitions before the tables that refer to them: the order in which parts are written and read.
-pub(super) const TABLES: [&str; 14] = [
+pub(super) const TABLES: [&str; 15] = [
     "counters",
     "mappings",
     "frames",
@@ -17,6 +17,7 @@ pub(super) const TABLES: [&str; 14] = [
     "stacks",
     "neighbours",
     "tasks",
+    "memberships",
     "samples",
     "off_cpu",
     "windows",

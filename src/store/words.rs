@@ -1,7 +1,7 @@
 //! The words that enumerations are stored as, so that a query over a recording is readable.
 //! They are part of the format and do not change; a word of a later version reads as `None`.
 
-use crate::model::{LossKind, ModuleKind, NeighbourKind, StackEnd, TaskState, Unit};
+use crate::model::{LossKind, MembershipSource, ModuleKind, NeighbourKind, StackEnd, TaskState, Unit};
 
 /// An enumeration with one word for each value.
 pub(super) trait Word: Sized + Copy {
@@ -32,6 +32,7 @@ words! {
         Ring = "ring", Samples = "samples", Switches = "switches", Wakeups = "wakeups", Tasks = "tasks", Throttled = "throttled", OffCpu = "off_cpu"
     }
     ModuleKind { File = "file", Kernel = "kernel", Vdso = "vdso", Jit = "jit" }
+    MembershipSource { Sample = "sample", Process = "process", Parent = "parent" }
     NeighbourKind { Process = "process", Cgroup = "cgroup", Resctrl = "resctrl", Rest = "rest" }
     Unit {
         Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes", Seconds = "s", Micros = "us",

@@ -8,8 +8,8 @@ use super::meta_file::{self, MetaFile};
 use super::rows::{NamesDef, OpsTotal, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, Definition, Event, FrameDef, Lost, Mark, Meta, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample,
-    StackDef, TaskEvent,
+    CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, Meta, ModuleDef, NeighbourDef, NeighbourUse,
+    OffCpu, Sample, StackDef, TaskEvent,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,6 +37,7 @@ struct Tables {
     neighbours: Buffer<NeighbourDef>,
     neighbour_uses: Buffer<NeighbourUse>,
     tasks: Buffer<TaskEvent>,
+    memberships: Buffer<Membership>,
     samples: Buffer<Sample>,
     off_cpu: Buffer<OffCpu>,
     windows: Buffer<Window>,
@@ -47,11 +48,11 @@ struct Tables {
 
 impl Tables {
     /// In the order of [`super::part::TABLES`]: definitions, then the tables that refer to them.
-    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 8]) {
+    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 9]) {
         let Tables { counters, mappings, frames, names, stacks, neighbours, .. } = self;
-        let Tables { tasks, samples, off_cpu, windows, neighbour_uses, lost, ops, marks, .. } = self;
+        let Tables { tasks, memberships, samples, off_cpu, windows, neighbour_uses, lost, ops, marks, .. } = self;
         let definitions: [&mut dyn Spool; 6] = [counters, mappings, frames, names, stacks, neighbours];
-        (definitions, [tasks, samples, off_cpu, windows, neighbour_uses, lost, ops, marks])
+        (definitions, [tasks, memberships, samples, off_cpu, windows, neighbour_uses, lost, ops, marks])
     }
 
     fn each(&mut self) -> impl Iterator<Item = &mut dyn Spool> {
@@ -72,6 +73,7 @@ impl Tables {
             Event::Define(Definition::Neighbour(def)) => self.neighbours.push(def),
             Event::Neighbour(used) => self.neighbour_uses.push(used),
             Event::Task(task) => self.tasks.push(task),
+            Event::Membership(membership) => self.memberships.push(membership),
             Event::Lost(lost) => self.lost.push(lost),
             Event::Ops { at, total } => self.ops.push(OpsTotal { at, total }),
             Event::Mark(mark) => self.marks.push(mark),

@@ -64,13 +64,13 @@ fn two_recorders_of_one_target_have_a_whole_recording_each() {
 }
 
 /// A control group below the v2 mount; removed when the test ends.
-struct Group(PathBuf);
+pub struct Group(pub PathBuf);
 
 impl Group {
-    fn create() -> Option<Group> {
+    pub fn create(name: &str) -> Option<Group> {
         let mounts = fs::read_to_string("/proc/mounts").unwrap();
         let root = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?.split(' ').nth(1)?;
-        let path = Path::new(root).join(format!("ironlaw-faults-{}", std::process::id()));
+        let path = Path::new(root).join(format!("ironlaw-{name}-{}", std::process::id()));
         fs::create_dir(&path).ok()?;
         Some(Group(path))
     }
@@ -85,7 +85,7 @@ impl Drop for Group {
 #[test]
 fn a_control_group_that_is_removed_ends_the_recording_with_all_it_has() {
     require!("perf", "root");
-    let Some(group) = Group::create() else {
+    let Some(group) = Group::create("faults") else {
         crate::support::skip("cgroup2", "no writable cgroup v2 mount");
         return;
     };

@@ -24,6 +24,7 @@ mod turn;
 
 mod annotate;
 mod baseline;
+mod cgroups;
 mod cli;
 mod diff;
 mod export;

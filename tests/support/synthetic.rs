@@ -174,6 +174,13 @@ impl Synthetic {
         self.task(0, 41, tid, TaskChange::Alive { comm: comm.to_string() })
     }
 
+    pub fn joins(&mut self, at_ms: u64, tid: u32, cgroup: &str) -> &mut Self {
+        let source = MembershipSource::Sample;
+        let membership = Membership { at: ms(at_ms), pid: 41, tid, cgroup: cgroup.into(), source };
+        self.builder.apply(Event::Membership(membership));
+        self
+    }
+
     pub fn define(&mut self, counter: &str) -> CounterId {
         let (unit, group) = match counter {
             "cycles" => (Unit::Cycles, Some(0)),

@@ -5,6 +5,7 @@ use super::clock_periods::ClockPeriods;
 use super::event_queue::EventQueue;
 use super::follow::FollowedTasks;
 use super::maps::Mapping;
+use super::memberships::Memberships;
 use super::modules::Modules;
 use super::off_cpu::{self, DepartureSample, OffCpuSpans};
 use super::origin::{Origin, Origins, RingKind, Role};
@@ -38,6 +39,7 @@ pub struct Assembler<W> {
     /// The thread that ended last on each CPU: samples of its remaining work come without its id.
     last_ended: FxHashMap<u32, u32>,
     tasks: Tasks,
+    memberships: Memberships,
     modules: Modules,
     stacks: Stacks,
     spans: OffCpuSpans,
@@ -70,6 +72,7 @@ impl<W: ProcSource> Assembler<W> {
             twice: FxHashSet::default(),
             last_ended: FxHashMap::default(),
             tasks: Tasks::default(),
+            memberships: Memberships::default(),
             modules,
             stacks: Stacks::new(method),
             spans: OffCpuSpans::new(partial),
@@ -107,6 +110,7 @@ impl<W: ProcSource> Assembler<W> {
 
     /// Announces a task that was alive before, with its mappings.
     pub fn meet(&mut self, at: Nanos, pid: u32, tid: u32) {
+        self.memberships.met(at, pid, tid, &mut self.proc, &mut self.out);
         let (tasks, mut with) = self.split();
         tasks.meet(at, pid, tid, &mut with);
         tasks.space(pid, &mut with);
@@ -145,14 +149,17 @@ impl<W: ProcSource> Assembler<W> {
                 self.follow.born(&task);
                 if self.follow.concerns(task.pid) {
                     self.tasks.born(at, &task, &mut self.out);
+                    self.memberships.born(at, &task, &mut self.out);
                 }
             }
             Record::Exit(task) if self.follow.concerns(task.pid) => {
                 self.last_ended.insert(stamp.cpu, task.tid);
                 self.spans.ended(task.tid);
                 self.twice.remove(&task.tid);
+                self.memberships.ended(task.tid);
                 self.tasks.died(at, task.pid, task.tid, &mut self.out);
             }
+            Record::Cgroup(cgroup) => self.memberships.created(cgroup.id, cgroup.path),
             Record::Lost(count) => self.lost(at, &stamp, count),
             Record::Throttle => self.say_lost(at, stamp.cpu, LossKind::Throttled, 1),
             Record::Mmap(_) | Record::Comm(_) | Record::Exit(_) | Record::Other => {}
@@ -183,7 +190,9 @@ impl<W: ProcSource> Assembler<W> {
         match record {
             Record::Sample(_) => self.origins.get(&stamp.id).map(|origin| origin.role.ring_kind()),
             Record::SwitchIn | Record::SwitchOut { .. } => Some(RingKind::Switches),
-            Record::Mmap(_) | Record::Comm(_) | Record::Fork(_) | Record::Exit(_) => Some(RingKind::Tasks),
+            Record::Mmap(_) | Record::Comm(_) | Record::Cgroup(_) | Record::Fork(_) | Record::Exit(_) => {
+                Some(RingKind::Tasks)
+            }
             Record::Lost(_) | Record::Throttle | Record::Other => None,
         }
     }
@@ -245,6 +254,7 @@ impl<W: ProcSource> Assembler<W> {
             Role::Leaves(field) => self.leaves(stamp, field.and_then(|field| field.read(sample.raw)), built),
             Role::Event(event) => {
                 self.samples += 1;
+                self.belongs(at, (stamp.pid, tid.unwrap_or(stamp.tid)), sample.cgroup);
                 self.out.push(Event::Sample(Sample {
                     at,
                     pid: stamp.pid,
@@ -306,6 +316,16 @@ impl<W: ProcSource> Assembler<W> {
             );
         }
         self.summed.ended(at, sums, &mut self.out);
+    }
+
+    /// The idle task of each CPU has the number 0, and is in the root group.
+    fn belongs(&mut self, at: Nanos, (pid, tid): (u32, u32), cgroup: Option<u64>) {
+        let Assembler { memberships, proc, out, .. } = self;
+        match cgroup {
+            Some(id) if tid != GONE => memberships.sampled(at, (pid, tid), id, proc, out),
+            None if tid != GONE && tid != IDLE => memberships.met(at, pid, tid, proc, out),
+            _ => {}
+        }
     }
 
     fn is_double(&self, tid: u32, origin: &Origin) -> bool {

@@ -18,6 +18,7 @@ mod follow;
 mod hardware;
 mod intern;
 mod maps;
+mod memberships;
 mod modules;
 mod new_threads;
 mod off_cpu;

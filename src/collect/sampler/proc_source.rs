@@ -4,6 +4,7 @@
 use super::maps::Mapping;
 use crate::error::ErrorKind;
 use crate::model::{FileStamp, Identity, ObjectFile};
+use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories, membership};
 use crate::sys::files;
 use crate::sys::procfs::{ProcFs, clock_tick, task_stat};
 use crate::units::Nanos;
@@ -24,6 +25,12 @@ pub trait ProcSource {
     fn owner(&mut self, pid: u32) -> u32;
     /// Opens the file behind a mapping that names `path`.
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile>;
+    /// The path of a process's control group in the hierarchy that perf uses.
+    fn cgroup(&mut self, pid: u32) -> Option<String>;
+    /// The id of the group at that path.
+    fn cgroup_id(&mut self, path: &str) -> Option<u64>;
+    /// The path of the group with that id.
+    fn cgroup_of(&mut self, id: u64) -> Option<String>;
 }
 
 /// A mapped file, opened.
@@ -38,12 +45,16 @@ pub struct OpenedFile {
 #[derive(Debug)]
 pub struct LiveProc {
     root: PathBuf,
+    /// The hierarchy that perf uses; `None` if there is none.
+    cgroups: Option<Hierarchy>,
 }
 
 impl LiveProc {
     /// Reads below `root`, usually `/proc`.
     pub fn new(root: impl Into<PathBuf>) -> LiveProc {
-        LiveProc { root: root.into() }
+        let root = root.into();
+        let cgroups = CgroupFs::open(&ProcFs::new(&root)).ok();
+        LiveProc { root, cgroups: cgroups.and_then(|cgroups| cgroups.of_perf().cloned()) }
     }
 
     fn process(&self, pid: u32) -> PathBuf {
@@ -105,6 +116,24 @@ impl ProcSource for LiveProc {
         }
         Some(OpenedFile { file: very.or_else(|| open_if(&itself, |_| true))?, root: theirs })
     }
+
+    fn cgroup(&mut self, pid: u32) -> Option<String> {
+        let hierarchy = self.cgroups.as_ref()?;
+        let text = ProcFs::new(&self.root).text(format!("{pid}/cgroup")).ok()?;
+        hierarchy.path_of(&hierarchy.directory(membership(&text, hierarchy)?))
+    }
+
+    fn cgroup_id(&mut self, path: &str) -> Option<u64> {
+        let below = path.strip_prefix('/')?;
+        std::fs::metadata(self.cgroups.as_ref()?.mount.join(below)).ok().map(|about| about.ino())
+    }
+
+    fn cgroup_of(&mut self, id: u64) -> Option<String> {
+        let hierarchy = self.cgroups.as_ref()?;
+        let is_it = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|about| about.ino() == id);
+        let all = std::iter::once(hierarchy.mount.clone()).chain(directories(&hierarchy.mount));
+        hierarchy.path_of(&{ all }.find(is_it)?)
+    }
 }
 
 fn open_if(path: &Path, right: impl FnOnce(&FileStamp) -> bool) -> Option<ObjectFile> {
@@ -136,6 +165,8 @@ pub(crate) mod fake {
         pub opened: Vec<String>,
         /// The file at each of them; three bytes that are not ELF if there is none.
         pub image: Option<ObjectFile>,
+        /// The id and path of each process's control group.
+        pub cgroups: HashMap<u32, (u64, String)>,
     }
 
     impl ProcSource for Tables {
@@ -164,6 +195,18 @@ pub(crate) mod fake {
             self.opened.push(path.to_string());
             let file = self.image.clone().unwrap_or_else(|| ObjectFile::new(*b"abc"));
             Some(OpenedFile { file, root: PathBuf::from("/") })
+        }
+
+        fn cgroup(&mut self, pid: u32) -> Option<String> {
+            self.cgroups.get(&pid).map(|(_, path)| path.clone())
+        }
+
+        fn cgroup_id(&mut self, path: &str) -> Option<u64> {
+            self.cgroups.values().find(|(_, own)| own == path).map(|(id, _)| *id)
+        }
+
+        fn cgroup_of(&mut self, id: u64) -> Option<String> {
+            self.cgroups.values().find(|(own, _)| *own == id).map(|(_, path)| path.clone())
         }
     }
 }

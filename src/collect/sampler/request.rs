@@ -38,9 +38,11 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
         }
     }
     let rate = cap(plan.rate, root, &mut notes);
+    let cgroups = cgroups_in_samples(exclude_kernel, &mut notes);
     let mut sets: Vec<EventGroup> = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
         let mut request = sample_request(spec, plan.call_graph, rate, exclude_kernel, root)?;
+        request.layout.cgroup = cgroups;
         // Counting groups take turns on the PMU; a sampling event among them would be inactive most of the time.
         request.pinned = hardware && specs.len() == 1 && spec.kind.is_hardware() && counts(0, 0, true);
         let role = Role::Event(index as u16);
@@ -66,7 +68,9 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
         sets.extend(switches.sets);
         notes.extend(switches.note);
     }
-    sets.push(records("tasks", Role::Tasks, exclude_kernel));
+    let mut tasks = records("tasks", Role::Tasks, exclude_kernel);
+    tasks.requests.iter_mut().for_each(|request| request.layout.cgroup = cgroups);
+    sets.push(tasks);
     Ok(EventRequests { sets, specs, notes, hardware, is_virtual, exclude_kernel, waits, sums })
 }
 
@@ -190,6 +194,24 @@ pub fn counts(pmu: u32, config: u64, pinned: bool) -> bool {
         Ok(event.read()?.value)
     };
     count().is_ok_and(|value| value > 0)
+}
+
+/// Whether samples can carry the control group of their task: since kernel 5.7, if it was built with groups for perf.
+fn cgroups_in_samples(exclude_kernel: bool, notes: &mut Vec<Note>) -> bool {
+    let mut set = records("tasks", Role::Tasks, exclude_kernel);
+    set.requests.iter_mut().for_each(|request| request.layout.cgroup = true);
+    let own = Place::Task { tid: 0, cpu: None };
+    let opens = set.requests.iter().all(|request| event::open(request, &[], own).is_ok());
+    if !opens {
+        notes.push(Note {
+            topic: "cgroups-of-processes".to_string(),
+            text: "This kernel's samples do not name control groups: a thread counts for the one that its process was \
+                   in when it was first seen."
+                .to_string(),
+            fix: None,
+        });
+    }
+    opens
 }
 
 /// Whether the kernel itself may be sampled; an error if not even this process may be.

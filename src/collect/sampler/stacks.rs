@@ -234,7 +234,8 @@ mod tests {
         (walk.collect(), built)
     }
 
-    const CHAIN: Layout = Layout { chain: true, raw: false, branches: false, registers: 0, stack_bytes: 0 };
+    const CHAIN: Layout =
+        Layout { chain: true, raw: false, branches: false, registers: 0, stack_bytes: 0, cgroup: false };
 
     #[test]
     fn a_chain_is_split_at_its_markers_and_callers_lie_within_their_calls() {

@@ -115,6 +115,7 @@ fn plural(what: &str) -> &'static str {
         "process" => "processes",
         "cpu" => "CPUs",
         "comm" => "names",
+        "cgroup" => "control groups",
         "function" => "functions",
         _ => "rows",
     }

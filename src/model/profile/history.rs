@@ -2,7 +2,7 @@
 //! Results for the remaining time do not change.
 
 use super::{Profile, Samples};
-use crate::model::{Event, NeighbourUse, Scope, TaskChange, TaskEvent};
+use crate::model::{Event, Membership, NeighbourUse, Scope, TaskChange, TaskEvent};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::size_of;
@@ -24,6 +24,7 @@ impl Profile {
             self.readings.bytes(),
             self.neighbour_uses.len() * size_of::<NeighbourUse>(),
             self.tasks.len() * (size_of::<TaskEvent>() + 16),
+            self.memberships.len() * size_of::<Membership>(),
             self.stacks.bytes(),
             self.frames.len() * FRAME_BYTES,
         ];
@@ -36,6 +37,7 @@ impl Profile {
         self.samples.retain(|samples, at| samples.at[at] >= cut);
         self.off_cpu.retain(|span| span.at + span.blocked + span.queued.unwrap_or_default() > cut);
         self.tasks.retain(|task| task.at >= cut || !gone.contains(&task.tid));
+        self.forget_memberships(cut, &gone);
         self.forget_readings(cut, &gone);
         self.forget_neighbours(cut);
         self.lost.retain(|lost| lost.at >= cut);
@@ -56,6 +58,20 @@ impl Profile {
             };
         }
         gone
+    }
+
+    /// Keeps the last group of each living thread.
+    fn forget_memberships(&mut self, cut: Nanos, gone: &FxHashSet<u32>) {
+        let mut last = FxHashMap::default();
+        for (at, membership) in self.memberships.iter().enumerate().filter(|(_, it)| it.at < cut) {
+            last.insert(membership.tid, at);
+        }
+        let mut at = 0;
+        self.memberships.retain(|it| {
+            let index = at;
+            at += 1;
+            it.at >= cut || !gone.contains(&it.tid) && last.get(&it.tid) == Some(&index)
+        });
     }
 
     fn forget_readings(&mut self, cut: Nanos, gone: &FxHashSet<u32>) {
@@ -103,6 +119,7 @@ impl Profile {
         }
         fit(&mut self.neighbour_uses);
         fit(&mut self.tasks);
+        fit(&mut self.memberships);
     }
 
     /// The whole profile as an event stream with times relative to `start`, to write a recording of it.
@@ -124,13 +141,15 @@ impl Profile {
         let samples = self.samples.iter().map(Event::Sample);
         let spans = self.off_cpu.iter().map(Event::OffCpu);
         let tasks = self.tasks.iter().cloned().map(Event::Task);
+        let memberships = self.memberships.iter().cloned().map(Event::Membership);
         let readings = self.readings.iter().map(Event::Reading);
         let uses = self.neighbour_uses.iter().copied().map(Event::Neighbour);
         let lost = self.lost.iter().copied().map(Event::Lost);
         let ops = self.ops.iter().map(|(at, total)| Event::Ops { at: *at, total: *total });
         let marks = self.marks.iter().cloned().map(Event::Mark);
         let ticks = self.ticks.iter().copied().map(Event::Tick);
-        samples.chain(spans).chain(tasks).chain(readings).chain(uses).chain(lost).chain(ops).chain(marks).chain(ticks)
+        let samples = samples.chain(spans).chain(tasks).chain(memberships);
+        samples.chain(readings).chain(uses).chain(lost).chain(ops).chain(marks).chain(ticks)
     }
 }
 
@@ -175,6 +194,7 @@ fn since(mut event: Event, start: Nanos) -> Event {
         Event::Reading(reading) => reading.at = reading.at - start,
         Event::Neighbour(used) => used.at = used.at - start,
         Event::Task(task) => task.at = task.at - start,
+        Event::Membership(membership) => membership.at = membership.at - start,
         Event::Lost(lost) => lost.at = lost.at - start,
         Event::Ops { at, .. } => *at = *at - start,
         Event::Mark(mark) => mark.at = mark.at - start,
@@ -190,8 +210,8 @@ mod tests {
     use crate::model::profile::ProfileBuilder;
     use crate::model::profile::builder::testing::meta;
     use crate::model::{
-        CounterId, CounterReading, Definition, FrameDef, FrameId, Mark, OffCpu, Sample, StackDef, StackEnd, StackId,
-        TaskState, Tick,
+        CounterId, CounterReading, Definition, FrameDef, FrameId, Mark, MembershipSource, OffCpu, Sample, StackDef,
+        StackEnd, StackId, TaskState, Tick,
     };
 
     fn second(at: u64) -> Nanos {
@@ -212,6 +232,11 @@ mod tests {
         Event::Task(TaskEvent { at: second(at), pid: 1, tid, change })
     }
 
+    fn membership(at: u64, tid: u32, cgroup: &str) -> Event {
+        let source = MembershipSource::Sample;
+        Event::Membership(Membership { at: second(at), pid: 1, tid, cgroup: cgroup.into(), source })
+    }
+
     /// Ten windows of one second; thread 7 ends in the third.
     fn profile() -> Profile {
         let mut builder = ProfileBuilder::new(meta());
@@ -220,6 +245,9 @@ mod tests {
         builder.apply(task(0, 1, TaskChange::Alive { comm: "main".into() }));
         builder.apply(task(0, 7, TaskChange::Alive { comm: "short".into() }));
         builder.apply(task(3, 7, TaskChange::Ended));
+        for event in [membership(0, 1, "/a"), membership(0, 7, "/a"), membership(2, 1, "/b"), membership(7, 1, "/c")] {
+            builder.apply(event);
+        }
         for at in 1..=10 {
             builder.apply(sample(at));
             builder.apply(reading(at, Scope::Target, at * 10));
@@ -256,6 +284,8 @@ mod tests {
         assert_eq!(values[..2], [(second(5), 50), (second(6), 60)], "the last one before the cut is the base");
         assert!(profile.tasks.iter().all(|task| task.tid == 1), "an ended thread is forgotten, one alive is not");
         assert_eq!(profile.off_cpu.len(), 1, "a span that reaches over the cut stays");
+        let groups: Vec<_> = profile.memberships.iter().map(|it| (it.tid, &*it.cgroup)).collect();
+        assert_eq!(groups, [(1, "/b"), (1, "/c")], "the last group before the cut stays");
         profile.forget_before(second(9));
         assert!(profile.off_cpu.is_empty());
     }

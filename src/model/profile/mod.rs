@@ -14,8 +14,8 @@ pub use stacks::Stacks;
 pub use unused::{Left, Newest};
 
 use super::{
-    CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Meta, ModuleDef, ModuleId, NeighbourDef, NeighbourUse,
-    OffCpu, StackId, Symbol, TaskEvent, Tick,
+    CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Membership, Meta, ModuleDef, ModuleId, NeighbourDef,
+    NeighbourUse, OffCpu, StackId, Symbol, TaskEvent, Tick,
 };
 use crate::units::{Nanos, Ops};
 
@@ -46,6 +46,8 @@ pub struct Profile {
     pub neighbour_uses: Vec<NeighbourUse>,
     /// Births, renames and ends of tasks.
     pub tasks: Vec<TaskEvent>,
+    /// The control groups that tasks were found in; empty in older recordings.
+    pub memberships: Vec<Membership>,
     /// Lost records.
     pub lost: Vec<Lost>,
     /// Operations: time of the reading, and the total at that time.

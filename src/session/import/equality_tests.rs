@@ -115,6 +115,7 @@ impl World {
             branches: Words::default(),
             registers: Registers::default(),
             stack: &[],
+            cgroup: None,
         };
         // The second event has no chains: the same bytes end otherwise.
         let attr = Attr { sample: if event == 0 { 1 << 5 } else { 0 }, ..Attr::default() };

@@ -148,6 +148,7 @@ impl<'a, O: Output> Import<'a, O> {
                 let event = self.tasks.named(at, &comm);
                 self.output.push(event);
             }
+            RecordBody::Cgroup(cgroup) => self.tasks.cgroup(&cgroup),
             RecordBody::Fork(task) => {
                 if task.pid != task.parent_pid {
                     self.objects.forget(task.pid);
@@ -225,6 +226,9 @@ impl<'a, O: Output> Import<'a, O> {
         let at = self.now;
         self.tick(at);
         if let Some(event) = self.tasks.meet(at, pid, tid) {
+            self.output.push(event);
+        }
+        if let Some(event) = sample.cgroup.and_then(|id| self.tasks.joined(at, pid, tid, id)) {
             self.output.push(event);
         }
         let guest = (sample.mode == Mode::GuestKernel).then(|| self.objects.guest_kernel(&mut self.output));

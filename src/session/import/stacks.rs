@@ -259,6 +259,7 @@ mod tests {
         sample: 0,
         read: 0,
         registers: 0,
+        interrupted_registers: 0,
         branches: 0,
         flags: 0,
     };
@@ -278,6 +279,7 @@ mod tests {
             branches: Words::new(&branches, false),
             registers: Registers::default(),
             stack: &[],
+            cgroup: None,
         };
         let mut out = EventQueue::default();
         let local = LocalFiles::new(None, &HostFacts::default(), &HostFacts::default());
@@ -356,6 +358,7 @@ mod tests {
             branches: Words::default(),
             registers,
             stack: &[],
+            cgroup: None,
         };
         let mut out = EventQueue::default();
         let objects =

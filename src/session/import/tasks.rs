@@ -1,9 +1,9 @@
 //! Tracks the live tasks of the recorded machine and each process's mappings, from the file's records only: the
 //! processes that now have these ids on this machine are different ones.
 
-use crate::abi::perf::{CommRecord, TaskRecord};
+use crate::abi::perf::{CgroupRecord, CommRecord, TaskRecord};
 use crate::collect::sampler::{AddressMap, Placed};
-use crate::model::{Event, TaskChange, TaskEvent};
+use crate::model::{Event, Membership, MembershipSource, TaskChange, TaskEvent};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -23,6 +23,10 @@ pub(super) struct Space {
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     names: FxHashMap<u32, String>,
+    /// The path of each control group, by its id.
+    cgroups: FxHashMap<u64, Arc<str>>,
+    /// The group of each task's last sample.
+    memberships: FxHashMap<u32, u64>,
     spaces: FxHashMap<u32, Arc<Space>>,
     /// The last version given to a process's mappings.
     version: u64,
@@ -53,6 +57,20 @@ impl Tasks {
         }
         self.names.insert(0, "swapper".into());
         Some(event(at, pid, 0, TaskChange::Alive { comm: "swapper".into() }))
+    }
+
+    /// A control group was named.
+    pub(super) fn cgroup(&mut self, record: &CgroupRecord<'_>) {
+        self.cgroups.insert(record.id, String::from_utf8_lossy(record.path).into());
+    }
+
+    /// A task's sample carried its control group. Returns the membership if it is another than before.
+    pub(super) fn joined(&mut self, at: Nanos, pid: u32, tid: u32, id: u64) -> Option<Event> {
+        if self.memberships.insert(tid, id) == Some(id) {
+            return None;
+        }
+        let cgroup = self.cgroups.get(&id).map_or_else(|| format!("[id {id}]").into(), Arc::clone);
+        Some(Event::Membership(Membership { at, pid, tid, cgroup, source: MembershipSource::Sample }))
     }
 
     /// A task was renamed. `at` is `None` for a name it had before the recording.
@@ -88,6 +106,7 @@ impl Tasks {
     /// A task ended. Also returns the process whose data can be dropped.
     pub(super) fn ended(&mut self, at: Nanos, pid: u32, tid: u32) -> (Event, Option<u32>) {
         self.names.remove(&tid);
+        self.memberships.remove(&tid);
         let mut forgotten = None;
         if pid == tid {
             self.ended.push_back(pid);

@@ -19,7 +19,14 @@ pub(super) mod sample {
     pub const BRANCH_STACK: u64 = 1 << 11;
     pub const REGS_USER: u64 = 1 << 12;
     pub const STACK_USER: u64 = 1 << 13;
+    pub const WEIGHT: u64 = 1 << 14;
+    pub const DATA_SRC: u64 = 1 << 15;
     pub const IDENTIFIER: u64 = 1 << 16;
+    pub const TRANSACTION: u64 = 1 << 17;
+    pub const REGS_INTR: u64 = 1 << 18;
+    pub const PHYS_ADDR: u64 = 1 << 19;
+    pub const CGROUP: u64 = 1 << 21;
+    pub const WEIGHT_STRUCT: u64 = 1 << 24;
 }
 
 /// Bits of `read_format` (`PERF_FORMAT_*`).
@@ -73,6 +80,8 @@ pub struct Attr {
     pub read: u64,
     /// User registers in samples.
     pub registers: u64,
+    /// Registers at the interrupt in samples.
+    pub interrupted_registers: u64,
     /// Branches in samples (`PERF_SAMPLE_BRANCH_*`).
     pub branches: u64,
     /// The flags, in the bit order of a little-endian machine.
@@ -95,6 +104,9 @@ impl Attr {
             attr.branches = cursor.u64()?;
             attr.registers = cursor.u64()?;
             attr.stack_bytes = cursor.u32()?;
+            // The clock.
+            cursor.skip(4)?;
+            attr.interrupted_registers = cursor.u64()?;
             Some(())
         };
         // Later fields were added one by one; an older file ends before them, and they stay zero.

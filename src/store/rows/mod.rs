@@ -2,6 +2,7 @@
 //! Rows are independent of files, and of the part of the table they are in.
 
 mod definitions;
+mod memberships;
 mod neighbours;
 mod samples;
 mod timeline;
@@ -67,6 +68,9 @@ pub(crate) fn bound(event: &mut Event) {
             TaskChange::Alive { comm } | TaskChange::Born { comm, .. } | TaskChange::Renamed { comm, .. } => cut(comm),
             TaskChange::Ended => {}
         },
+        Event::Membership(membership) if membership.cgroup.len() > TEXT_BYTES => {
+            membership.cgroup = bounded(&membership.cgroup).into();
+        }
         _ => {}
     }
 }

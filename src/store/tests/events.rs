@@ -2,8 +2,9 @@
 
 use crate::model::{
     BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost, Mark,
-    ModuleDef, ModuleId, ModuleKind, NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse, OffCpu, Sample, Scope,
-    StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, Unit,
+    Membership, MembershipSource, ModuleDef, ModuleId, ModuleKind, NeighbourDef, NeighbourId, NeighbourKind,
+    NeighbourUse, OffCpu, Sample, Scope, StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick,
+    Unit,
 };
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
@@ -83,6 +84,13 @@ pub fn chunk(number: u32) -> Vec<Event> {
             io_bytes: Some(4096),
             llc_bytes: None,
             memory_bytes: None,
+        }),
+        Event::Membership(Membership {
+            at,
+            pid: 41,
+            tid,
+            cgroup: format!("/web/{number}").into(),
+            source: MembershipSource::Sample,
         }),
         Event::Lost(Lost { at, cpu: 3, kind: LossKind::Ring, count: 12 }),
         Event::Ops { at, total: Ops(u64::from(number)) },
@@ -171,6 +179,13 @@ fn task() -> impl Strategy<Value = Event> {
         .prop_map(|(at, pid, tid, change)| Event::Task(TaskEvent { at, pid, tid, change }))
 }
 
+fn membership() -> impl Strategy<Value = Event> {
+    let sources = vec![MembershipSource::Sample, MembershipSource::Process, MembershipSource::Parent];
+    (nanos(), any::<u32>(), any::<u32>(), text(), proptest::sample::select(sources)).prop_map(
+        |(at, pid, tid, cgroup, source)| Event::Membership(Membership { at, pid, tid, cgroup: cgroup.into(), source }),
+    )
+}
+
 fn small() -> impl Strategy<Value = Event> {
     let kinds = vec![LossKind::Ring, LossKind::Throttled, LossKind::OffCpu];
     prop_oneof![
@@ -233,7 +248,8 @@ fn definitions(count: u32) -> impl Strategy<Value = Vec<Event>> {
 /// Any stream that a capture could produce, cut into the chunks between its flushes.
 pub fn streams() -> impl Strategy<Value = Vec<Vec<Event>>> {
     (1u32..20).prop_flat_map(|count| {
-        let event = prop_oneof![sample(count), off_cpu(count), reading(), task(), neighbour_use(), small()];
+        let event =
+            prop_oneof![sample(count), off_cpu(count), reading(), task(), membership(), neighbour_use(), small()];
         (definitions(count), proptest::collection::vec(event, 0..60), 1usize..40).prop_map(
             |(definitions, events, cut)| {
                 let all: Vec<Event> = definitions.into_iter().chain(events).collect();

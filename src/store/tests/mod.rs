@@ -55,13 +55,14 @@ fn by_kind(mut events: Vec<Event>) -> Vec<Event> {
         Event::Define(Definition::Stack(_)) => 4,
         Event::Define(Definition::Neighbour(_)) => 5,
         Event::Task(_) => 6,
-        Event::Sample(_) => 7,
-        Event::OffCpu(_) => 8,
-        Event::Reading(_) | Event::Tick(_) => 9,
-        Event::Neighbour(_) => 10,
-        Event::Lost(_) => 11,
-        Event::Ops { .. } => 12,
-        Event::Mark(_) => 13,
+        Event::Membership(_) => 7,
+        Event::Sample(_) => 8,
+        Event::OffCpu(_) => 9,
+        Event::Reading(_) | Event::Tick(_) => 10,
+        Event::Neighbour(_) => 11,
+        Event::Lost(_) => 12,
+        Event::Ops { .. } => 13,
+        Event::Mark(_) => 14,
     });
     events
 }

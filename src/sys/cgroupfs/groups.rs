@@ -36,6 +36,12 @@ impl CgroupFs {
         self.hierarchies.iter().find(|hierarchy| hierarchy.controllers.iter().any(|name| name == controller))
     }
 
+    /// The hierarchy whose groups perf's samples name: version 1's `perf_event` where that is mounted, else version 2.
+    #[must_use]
+    pub fn of_perf(&self) -> Option<&Hierarchy> {
+        self.v1("perf_event").or_else(|| self.v2())
+    }
+
     /// The hierarchy of a directory: the one with the longest mount point above it.
     #[must_use]
     pub fn hierarchy_of(&self, path: &Path) -> Option<&Hierarchy> {

@@ -24,6 +24,12 @@ impl Hierarchy {
         let below = group.strip_prefix(&self.root).unwrap_or(group);
         self.mount.join(below.strip_prefix("/").unwrap_or(below))
     }
+
+    /// The path of a group from the root of the hierarchy, `/` for the root itself; `None` if it is outside, or not UTF-8.
+    #[must_use]
+    pub fn path_of(&self, directory: &Path) -> Option<String> {
+        Some(format!("/{}", directory.strip_prefix(&self.mount).ok()?.to_str()?))
+    }
 }
 
 /// The hierarchies in a mountinfo file; see `proc_pid_mountinfo(5)`.

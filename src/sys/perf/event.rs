@@ -49,7 +49,7 @@ pub struct Request {
     pub enable_on_exec: bool,
     /// Contents of a sample.
     pub layout: Layout,
-    /// Also records mappings, task names, forks and exits.
+    /// Also records mappings, task names, forks and exits, and new control groups if samples name theirs.
     pub side_band: bool,
     /// Also records context switches.
     pub switches: bool,
@@ -188,6 +188,7 @@ impl Request {
             lbr: layout.branches.then(call_stack_branches),
             user_regs: (layout.registers > 0).then_some(RegsMask(layout.registers)),
             user_stack: (layout.stack_bytes > 0).then_some(Size(layout.stack_bytes)),
+            cgroup: layout.cgroup,
             ..Default::default()
         }
     }
@@ -198,6 +199,7 @@ impl Request {
             comm: self.side_band,
             mmap: Mmap { code: self.side_band, data: false, ext: self.side_band.then_some(UseBuildId(false)) },
             ctx_switch: self.switches,
+            cgroup: self.side_band && self.layout.cgroup,
             ..Default::default()
         }
     }

@@ -5,7 +5,7 @@
 //! begin with address, task, time, id, CPU and period; every other record ends with task, time, id and CPU: the id has
 //! a fixed place.
 
-use crate::abi::perf::{self, CommRecord, MmapRecord, Mode, Registers, TaskRecord, kind, misc};
+use crate::abi::perf::{self, CgroupRecord, CommRecord, MmapRecord, Mode, Registers, TaskRecord, kind, misc};
 use crate::abi::{Cursor, Words};
 
 /// Optional contents of a sample, after the common prefix. The same for all samples of one event.
@@ -21,6 +21,8 @@ pub struct Layout {
     pub registers: u64,
     /// Bytes of user stack; 0 for none.
     pub stack_bytes: u32,
+    /// The id of the task's control group.
+    pub cgroup: bool,
 }
 
 /// Task, time, event and CPU, which every record has.
@@ -57,6 +59,8 @@ pub struct Sample<'a> {
     pub registers: Registers<'a>,
     /// User stack from the stack pointer upwards.
     pub stack: &'a [u8],
+    /// The task's control group, by its id.
+    pub cgroup: Option<u64>,
 }
 
 /// Contents of a record.
@@ -68,6 +72,8 @@ pub enum Record<'a> {
     Mmap(MmapRecord<'a>),
     /// A thread changed its name.
     Comm(CommRecord<'a>),
+    /// A control group was created.
+    Cgroup(CgroupRecord<'a>),
     /// A task was born.
     Fork(TaskRecord),
     /// A task ended.
@@ -111,6 +117,7 @@ pub fn parse<'a>(record: &'a [u8], layout: impl FnOnce(u64) -> Option<Layout>) -
     let record = match kind {
         kind::MMAP2 => Record::Mmap(MmapRecord::parse(kind, misc, cursor)?),
         kind::COMM => Record::Comm(CommRecord::parse(misc, cursor)?),
+        kind::CGROUP => Record::Cgroup(CgroupRecord::parse(cursor)?),
         kind::FORK => Record::Fork(TaskRecord::parse(misc, cursor)?),
         kind::EXIT => Record::Exit(TaskRecord::parse(misc, cursor)?),
         kind::LOST | kind::LOST_SAMPLES => Record::Lost(perf::lost(kind, cursor)?),
@@ -149,7 +156,9 @@ fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layo
     let registers =
         if layout.registers > 0 { Registers::parse(cursor, layout.registers)? } else { Registers::default() };
     let stack = if layout.stack_bytes > 0 { perf::stack(cursor)? } else { &[] };
-    Some((stamp, Record::Sample(Sample { ip, period, mode: Mode::of(misc), chain, raw, branches, registers, stack })))
+    let cgroup = if layout.cgroup { Some(cursor.u64()?) } else { None };
+    let mode = Mode::of(misc);
+    Some((stamp, Record::Sample(Sample { ip, period, mode, chain, raw, branches, registers, stack, cgroup })))
 }
 
 #[cfg(test)]
@@ -206,6 +215,14 @@ pub(crate) mod fake {
         record(kind::EXIT, 0, &task_body(stamp.pid, stamp.tid, stamp), stamp)
     }
 
+    /// A CGROUP record.
+    pub fn cgroup(id: u64, path: &str, stamp: SampleId) -> Vec<u8> {
+        let mut body = words64(&[id]);
+        body.extend(path.as_bytes());
+        body.push(0);
+        record(kind::CGROUP, 0, &body, stamp)
+    }
+
     /// A LOST record.
     pub fn lost(count: u64, stamp: SampleId) -> Vec<u8> {
         record(kind::LOST, 0, &words64(&[stamp.id, count]), stamp)
@@ -260,12 +277,12 @@ mod tests {
 
     #[test]
     fn a_sample_with_everything_is_split_at_the_right_places() {
-        let layout = Layout { chain: true, raw: true, branches: true, registers: 0b111, stack_bytes: 16 };
+        let layout = Layout { chain: true, raw: true, branches: true, registers: 0b111, stack_bytes: 16, cgroup: true };
         let mut tail = words64(&[2, 0xaa, 0xbb]);
         tail.extend(words32(&[4, 0xfeed]));
         tail.extend(words64(&[1, 10, 20, 30]));
         tail.extend(words64(&[2, 1, 2, 3]));
-        tail.extend(words64(&[16, 0x11, 0x22, 8]));
+        tail.extend(words64(&[16, 0x11, 0x22, 8, 4711]));
         let bytes = fake::sample(2, 0x400, 1003, STAMP, &tail);
         let Some((stamp, Record::Sample(sample))) = read(&bytes, layout) else { panic!("not a sample") };
         assert_eq!((stamp, time(&bytes)), (STAMP, Some(7_000)));
@@ -274,7 +291,7 @@ mod tests {
         assert_eq!(sample.raw, 0xfeedu32.to_ne_bytes());
         assert_eq!(sample.branches.iter().collect::<Vec<_>>(), [10, 20, 30]);
         assert_eq!(sample.registers.values.iter().collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(sample.stack, 0x11u64.to_ne_bytes());
+        assert_eq!((sample.stack, sample.cgroup), (&0x11u64.to_ne_bytes()[..], Some(4711)));
     }
 
     #[test]
@@ -293,6 +310,7 @@ mod tests {
                 fake::comm("redis", true, STAMP),
                 Record::Comm(CommRecord { pid: 41, tid: 42, exec: true, comm: b"redis" }),
             ),
+            (fake::cgroup(99, "/a/b", STAMP), Record::Cgroup(CgroupRecord { id: 99, path: b"/a/b" })),
             (fake::fork(50, 51, STAMP), Record::Fork(born)),
             (fake::lost(12, STAMP), Record::Lost(12)),
             (fake::switch_in(STAMP), Record::SwitchIn),
@@ -327,10 +345,10 @@ mod tests {
 
     #[test]
     fn a_record_cut_anywhere_is_refused_without_a_panic() {
-        let layout = Layout { chain: true, raw: true, branches: true, registers: 0b111, stack_bytes: 16 };
+        let layout = Layout { chain: true, raw: true, branches: true, registers: 0b111, stack_bytes: 16, cgroup: true };
         let mut tail = words64(&[1, 0xaa]);
         tail.extend(words32(&[4, 1]));
-        tail.extend(words64(&[0, 2, 1, 2, 3, 8, 0x11, 8]));
+        tail.extend(words64(&[0, 2, 1, 2, 3, 8, 0x11, 8, 99]));
         for whole in [fake::sample(2, 1, 1, STAMP, &tail), fake::mapping(1, 2, 3, 4, "/x", STAMP)] {
             assert!(read(&whole, layout).is_some());
             for cut in 0..whole.len() {

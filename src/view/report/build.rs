@@ -7,9 +7,9 @@ use super::{
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
-    Butterfly, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy, StackCounts, Summary, Tasks,
-    ThreadSet, Window, blocked_paths, group, metrics, off_cpu_totals, operations, per_operation, processes, rank,
-    summary, threads,
+    Butterfly, Cgroups, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy, StackCounts, Summary,
+    Tasks, ThreadSet, Window, blocked_paths, group, metrics, off_cpu_totals, operations, per_operation, processes,
+    rank, summary, threads,
 };
 use crate::error::Result;
 use crate::model::glob::matches;
@@ -109,6 +109,9 @@ impl Report {
     pub fn build(profile: &Profile, options: &ReportOptions) -> Result<Report> {
         let tasks = Tasks::of(profile);
         options.selection.check(profile, &tasks)?;
+        if options.by.contains(&GroupKey::Cgroup) {
+            Cgroups::check(profile)?;
+        }
         let (names, counters) = (Names::of(profile), Counters::of(profile));
         let selection = &options.selection;
         let window = selection.time.window(&profile.ticks, profile.duration());
