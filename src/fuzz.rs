@@ -17,7 +17,7 @@ use crate::sys::http_server::parse_request;
 use crate::sys::{cgroupfs, procfs};
 use crate::tables::Values;
 use crate::unwind::{AddressSpace, Cache, Regs, UnwindTables};
-use crate::{abi, ops, pmu};
+use crate::{abi, collect, ops, pmu};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -85,10 +85,11 @@ fn named(data: &[u8], source: ModuleSource, addresses: impl Iterator<Item = u64>
     symbolizer.release();
 }
 
-/// An ELF file with its symbols, debug information and unwind tables, to names.
+/// An ELF file with its symbols, debug information and unwind tables, to names; and its probes.
 pub fn object_file(data: &[u8]) {
     let step = (data.len() as u64 / ADDRESSES).max(1);
     let source = ModuleSource::Vdso { image: ObjectFile::new(data.to_vec()) };
+    let _ = collect::sampler::usdt_probes(&ObjectFile::new(data.to_vec()));
     named(data, source, (0..ADDRESSES).map(|nth| nth * step));
 }
 

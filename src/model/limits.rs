@@ -63,6 +63,11 @@ limits! {
         OBJECT_NOTES: usize = 1 << 16, "notes", "notes of a file that may hold its build id", "it has no build id";
         CHECKED_DEBUG_FILE: u64 = 1 << 30, "bytes", "a debug file that is named by its checksum", "the file is not used";
     }
+    "USDT probes" {
+        USDT_NOTES: usize = 1 << 16, "notes", "notes of a file that describe probes", "later ones are not found";
+        USDT_PLACES: usize = 1024, "places", "places of one probe", "an error";
+        USDT_NAME: usize = 256, "bytes", "the name of a probe or of its provider", "it is not found";
+    }
     "symbol tables" {
         LINKER_NAME: usize = 16 << 10, "bytes", "one name as the linker writes it", "the name is cut";
         READABLE_NAME: usize = 4096, "bytes", "one demangled name", "the name is cut";

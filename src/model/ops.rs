@@ -21,6 +21,15 @@ pub enum OpsSpec {
         /// The function's symbol, as in the symbol table.
         symbol: String,
     },
+    /// Hits of a probe that the program's author placed in it, counted by the kernel.
+    Usdt {
+        /// The program or library.
+        binary: PathBuf,
+        /// Who defined the probe, where several have one of this name.
+        provider: Option<String>,
+        /// Its name; a hyphen stands for two underscores, as in DTrace.
+        name: String,
+    },
     /// Hits of a kernel tracepoint by the target.
     Tracepoint {
         /// Category, e.g. `syscalls`.
@@ -75,6 +84,10 @@ impl OpsSpec {
         match self {
             OpsSpec::Output { pattern, reads } => format!("{} in the output by /{pattern}/", reads.word()),
             OpsSpec::Uprobe { binary, symbol } => format!("calls of {symbol} in {}", binary.display()),
+            OpsSpec::Usdt { binary, provider, name } => {
+                let provider = provider.as_ref().map(|provider| format!("{provider}:")).unwrap_or_default();
+                format!("probe {provider}{name} in {}", binary.display())
+            }
             OpsSpec::Tracepoint { category, name } => format!("tracepoint {category}:{name}"),
             OpsSpec::Http { authority, path, metric, labels } => {
                 let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
@@ -121,6 +134,10 @@ mod tests {
                 "rates in the output by /ops=(\\d+)/",
             ),
             (OpsSpec::Uprobe { binary: "/opt/s".into(), symbol: "work".into() }, "calls of work in /opt/s"),
+            (
+                OpsSpec::Usdt { binary: "/opt/s".into(), provider: Some("db".into()), name: "query__start".into() },
+                "probe db:query__start in /opt/s",
+            ),
             (OpsSpec::Rate { per_second: 250.0 }, "250 per second, as given"),
         ] {
             assert_eq!(spec.label(), expected);

@@ -35,6 +35,11 @@ fn ops() -> impl Strategy<Value = OpsSpec> {
     prop_oneof![
         (text(), reads).prop_map(|(pattern, reads)| OpsSpec::Output { pattern, reads }),
         (text(), text()).prop_map(|(binary, symbol)| OpsSpec::Uprobe { binary: binary.into(), symbol }),
+        (text(), prop::option::of(text()), text()).prop_map(|(binary, provider, name)| OpsSpec::Usdt {
+            binary: binary.into(),
+            provider,
+            name
+        }),
         (text(), text()).prop_map(|(category, name)| OpsSpec::Tracepoint { category, name }),
         (text(), text(), text(), prop::collection::vec((text(), text()), 0..3))
             .prop_map(|(authority, path, metric, labels)| OpsSpec::Http { authority, path, metric, labels }),

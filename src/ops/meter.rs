@@ -38,7 +38,9 @@ impl Meter {
             OpsSpec::File { path } => Source::File(path),
             OpsSpec::Page { name } => Source::Page(page::path(Path::new(page::DIRECTORY), &name)),
             OpsSpec::Rate { per_second } => Source::Rate(per_second),
-            OpsSpec::Output { .. } | OpsSpec::Uprobe { .. } | OpsSpec::Tracepoint { .. } => return None,
+            OpsSpec::Output { .. } | OpsSpec::Uprobe { .. } | OpsSpec::Usdt { .. } | OpsSpec::Tracepoint { .. } => {
+                return None;
+            }
         };
         Some(Meter { source, total: Total::default(), before_program })
     }

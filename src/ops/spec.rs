@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// All forms, for error messages.
 const FORMS: &str = "The forms are: regex:PATTERN, regex-sum:PATTERN, regex-rate:PATTERN, uprobe:BINARY:SYMBOL, \
-    tracepoint:CATEGORY:NAME, http://HOST[:PORT]/PATH#METRIC{LABEL=\"VALUE\"}, file:PATH, page:NAME, rate:N.";
+    usdt:BINARY:PROBE, tracepoint:CATEGORY:NAME, http://HOST[:PORT]/PATH#METRIC{LABEL=\"VALUE\"}, file:PATH, page:NAME, rate:N.";
 
 /// Parses a specification.
 ///
@@ -26,6 +26,11 @@ pub fn parse(text: &str) -> Result<OpsSpec> {
             })?;
             Ok(OpsSpec::Uprobe { binary: PathBuf::from(binary), symbol: symbol.to_string() })
         }
+        "usdt" => usdt(rest).ok_or_else(|| {
+            wrong(text, "names no binary and probe").hint(
+                "Write e.g. usdt:/usr/sbin/mariadbd:query__start; `ironlaw list usdt FILE` lists a file's probes.",
+            )
+        }),
         "tracepoint" => {
             let (category, name) = pair(rest, rest.find(':')).ok_or_else(|| {
                 wrong(text, "names no tracepoint").hint("Write e.g. tracepoint:syscalls:sys_enter_sendto.")
@@ -53,6 +58,16 @@ fn wrong(text: &str, what: &str) -> Error {
 fn pair(text: &str, colon: Option<usize>) -> Option<(&str, &str)> {
     let (first, second) = (text.get(..colon?)?, text.get(colon? + 1..)?);
     (!first.is_empty() && !second.is_empty()).then_some((first, second))
+}
+
+/// `BINARY:PROBE` or `BINARY:PROVIDER:PROBE`. A path may contain colons; what has a slash is no provider.
+fn usdt(text: &str) -> Option<OpsSpec> {
+    let (rest, name) = pair(text, text.rfind(':'))?;
+    let (binary, provider) = match pair(rest, rest.rfind(':')).filter(|(_, provider)| !provider.contains('/')) {
+        Some((binary, provider)) => (binary, Some(provider.to_string())),
+        None => (rest, None),
+    };
+    Some(OpsSpec::Usdt { binary: PathBuf::from(binary), provider, name: name.to_string() })
 }
 
 /// Names of C++ and Rust contain colons in pairs, and a path may contain one.
@@ -134,6 +149,11 @@ mod tests {
 
     #[test]
     fn every_form_is_read() {
+        let usdt = |binary: &str, provider: Option<&str>, name: &str| OpsSpec::Usdt {
+            binary: binary.into(),
+            provider: provider.map(Into::into),
+            name: name.into(),
+        };
         let output = |pattern: &str, reads| OpsSpec::Output { pattern: pattern.into(), reads };
         for (text, expected) in [
             ("regex:ops ([0-9]+)", output("ops ([0-9]+)", NumberKind::Total)),
@@ -141,6 +161,9 @@ mod tests {
             ("regex-rate:.", output(".", NumberKind::Rate)),
             ("uprobe:/opt/a:b/app:f", OpsSpec::Uprobe { binary: "/opt/a:b/app".into(), symbol: "f".into() }),
             ("uprobe:db:ns::A::get", OpsSpec::Uprobe { binary: "db".into(), symbol: "ns::A::get".into() }),
+            ("usdt:db:query-start", usdt("db", None, "query-start")),
+            ("usdt:/opt/a:b/db:query__start", usdt("/opt/a:b/db", None, "query__start")),
+            ("usdt:/opt/db:sql:query__start", usdt("/opt/db", Some("sql"), "query__start")),
             (
                 "tracepoint:syscalls:sys_enter_read",
                 OpsSpec::Tracepoint { category: "syscalls".into(), name: "sys_enter_read".into() },
@@ -168,6 +191,9 @@ mod tests {
             ("regex-sum:[", "unclosed", ""),
             ("uprobe:app", "binary and function", "handle_request"),
             ("uprobe:app:", "binary and function", "handle_request"),
+            ("usdt:app", "binary and probe", "list usdt"),
+            ("usdt::x", "binary and probe", "list usdt"),
+            ("usdt:app:", "binary and probe", "list usdt"),
             ("tracepoint:x", "no tracepoint", "sys_enter_sendto"),
             ("https://x/metrics#n", "https", "http://localhost"),
             ("http:/x#n", "not an address", "quote it"),

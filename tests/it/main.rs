@@ -48,4 +48,5 @@ mod stat;
 mod sweep;
 mod symbols;
 mod tui;
+mod usdt;
 mod watch;

@@ -52,6 +52,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "fuzz",
         &[
             "abi",
+            "collect",
             "session",
             "symbols",
             "sys",

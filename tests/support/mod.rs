@@ -11,6 +11,7 @@ pub fn missing(what: &str) -> Option<String> {
         "perf" => perf(),
         "tracefs" => (!std::path::Path::new("/sys/kernel/tracing/events/sched").exists())
             .then(|| "tracefs is not mounted on /sys/kernel/tracing".to_string()),
+        "probes" => (!is_root() || !tracefs_can_be_had()).then(|| "user probes need root and tracefs".to_string()),
         "root" => (!is_root()).then(|| "not running as root".to_string()),
         _ => Some(format!("{what} is not known to the tests")),
     }?;
@@ -49,6 +50,15 @@ fn perf() -> Option<String> {
         Some(level) if level > 2 && !is_root() => Some(format!("kernel.perf_event_paranoid is {level}")),
         Some(_) => None,
     }
+}
+
+/// It is mounted, or this process may mount it: it has `CAP_SYS_ADMIN`.
+fn tracefs_can_be_had() -> bool {
+    const SYS_ADMIN: u32 = 21;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capabilities = capabilities.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    std::path::Path::new("/sys/kernel/tracing/events/sched").exists() || capabilities >> SYS_ADMIN & 1 == 1
 }
 
 fn is_root() -> bool {

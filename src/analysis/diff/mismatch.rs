@@ -94,6 +94,7 @@ fn kind(ops: &OpsSpec) -> &'static str {
     match ops {
         OpsSpec::Output { .. } => "the program's output",
         OpsSpec::Uprobe { .. } => "calls of a function",
+        OpsSpec::Usdt { .. } => "a probe of the program",
         OpsSpec::Tracepoint { .. } => "a tracepoint",
         OpsSpec::Http { .. } => "a Prometheus counter",
         OpsSpec::File { .. } => "a file",

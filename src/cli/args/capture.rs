@@ -51,6 +51,9 @@ pub struct CaptureArgs {
     ///     rates in the output, each since the last
     ///   uprobe:/usr/bin/app:handle_request
     ///     calls of a function, counted by the kernel
+    ///   usdt:/usr/sbin/mariadbd:query__start
+    ///     hits of a probe that the program has
+    ///     (`ironlaw list usdt FILE` lists them)
     ///   tracepoint:syscalls:sys_enter_sendto
     ///     hits of a kernel tracepoint
     ///   'http://localhost:9100/metrics#reqs{code="200"}'

@@ -1,4 +1,4 @@
-//! `ironlaw list`: which events, metrics and control groups to list.
+//! `ironlaw list`: which events, metrics, control groups and probes to list.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ Examples:
   ironlaw list llc             events with these letters in their names
   ironlaw list 'sched:*'       tracepoints of one category
   ironlaw list cgroups         control groups for -G, the busiest first
+  ironlaw list usdt 1234       probes for --ops usdt: of a process or a file
   ironlaw list -j              everything as JSON
 
 Events are tried by opening them on this thread. `not counted here` has the
@@ -21,7 +22,7 @@ reason that the kernel gave.";
 #[command(after_help = AFTER_HELP)]
 pub struct ListArgs {
     /// Kinds (hw, sw, cache, pmu, tracepoint, metric), patterns with * and ?, or parts of names; or cgroups, followed by
-    /// patterns or parts of names
+    /// patterns or parts of names; or usdt, followed by files or process ids
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
     /// Write the list as JSON

@@ -1,5 +1,5 @@
-//! `ironlaw list`: lists what can be given to `-e`, `-M` and `-G` on this machine: events by kind, each tried where that
-//! is possible, metrics, and control groups.
+//! `ironlaw list`: lists what can be given to `-e`, `-M`, `-G` and `--ops` on this machine: events by kind, each tried
+//! where that is possible, metrics, control groups, and the USDT probes of programs.
 
 mod cgroups;
 mod entry;
@@ -7,6 +7,7 @@ mod events;
 mod selection;
 mod text;
 mod tracepoints;
+mod usdt;
 
 use super::args::{GlobalArgs, ListArgs};
 use super::{out, pager};
@@ -28,6 +29,9 @@ pub(super) fn run(args: &ListArgs, global: &GlobalArgs) -> Result<()> {
     let bytes = if let Some(patterns) = selection::of_cgroups(&args.what) {
         let groups = cgroups::list(&CgroupFs::open(&ProcFs::new(args.root.join("proc")))?, patterns)?;
         if args.json { json(&groups)? } else { text::cgroups(&groups.cgroups) }
+    } else if let Some(places) = selection::of_usdt(&args.what) {
+        let listing = usdt::list(places, &args.root)?;
+        if args.json { json(&listing)? } else { text::usdt(&listing, width) }
     } else {
         let selection = Selection::of(&args.what);
         let listing = events::list(&args.root, &selection)?;

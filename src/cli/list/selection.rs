@@ -77,6 +77,12 @@ pub(super) fn of_cgroups(words: &[String]) -> Option<&[String]> {
     matches!(first.as_str(), "cgroup" | "cgroups").then_some(patterns)
 }
 
+/// The files and processes after `usdt`; `None` if the list is not one of probes.
+pub(super) fn of_usdt(words: &[String]) -> Option<&[String]> {
+    let (first, places) = words.split_first()?;
+    (first == "usdt").then_some(places)
+}
+
 /// Whether a pattern matches a whole name, or a part of a name occurs in it.
 pub(super) fn finds(pattern: &str, name: &str) -> bool {
     if is_glob(pattern) { matches(pattern, name) } else { name.to_lowercase().contains(&pattern.to_lowercase()) }

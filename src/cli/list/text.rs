@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use super::events::Listing;
 use super::selection::{Kind, Selection};
+use super::usdt;
 use crate::collect::targets::CgroupTotal;
 use crate::view::escape::visible;
 use crate::view::fit;
@@ -77,6 +78,31 @@ fn status(entry: &Entry) -> String {
         (_, Some(false)) => format!("not counted here: {why}"),
         (_, None) => format!("not tried: {why}"),
     }
+}
+
+/// The probes of each file, as `--ops` takes them.
+pub(super) fn usdt(listing: &usdt::Listing, width: Option<usize>) -> Vec<u8> {
+    let mut out = String::new();
+    for file in &listing.files {
+        let _ = writeln!(out, "{}{}", if out.is_empty() { "" } else { "\n" }, visible(&file.path));
+        let room = file.probes.iter().map(|probe| probe.provider.len() + probe.name.len() + 1).max().unwrap_or(0);
+        for probe in &file.probes {
+            let name = format!("{}:{}", probe.provider, probe.name);
+            let places = if probe.places == 1 { "1 place".to_string() } else { format!("{} places", probe.places) };
+            let semaphore = if probe.semaphore { ", semaphore" } else { "" };
+            let _ = writeln!(out, "  {name:room$}  {places}{semaphore}");
+        }
+    }
+    if let Some(probe) = listing.files.iter().flat_map(|file| &file.probes).next() {
+        let text =
+            "A probe with a semaphore is reached only while somebody counts it, which the kernel tells the program.";
+        let _ = writeln!(out, "\nCount one with --ops {}", visible(&probe.ops));
+        let _ = writeln!(out, "{}", fit::wrap(text, width.unwrap_or(100)).join("\n"));
+    }
+    for note in &listing.notes {
+        let _ = writeln!(out, "{}", fit::wrap(&visible(note), width.unwrap_or(100)).join("\n"));
+    }
+    out.into_bytes()
 }
 
 /// The control groups as a table.

@@ -44,6 +44,7 @@ mod steering;
 mod summed_waits;
 mod switches;
 mod tasks;
+mod usdt;
 mod waiting;
 
 pub use address_map::AddressMap;
@@ -55,6 +56,7 @@ pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::{Definitions, Interner, NAMED_BELOW, NEWEST};
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed, build_id};
 pub use run::{EndReason, Ended};
+pub use usdt::{ProbedFile, UsdtPlace, UsdtProbe, probes as usdt_probes, probes_of_file, probes_of_process};
 
 use crate::model::{EventSpec, HardwarePlan, Note, Plan, WaitSource};
 use crate::sys::bpf::WaitSums;

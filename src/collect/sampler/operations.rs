@@ -3,12 +3,12 @@
 
 use super::event_requests::{Restrictions, refused};
 use super::new_threads::{settled, threads_of};
-use super::probe::{self, Probe};
+use super::probe::{self, Probe, Search, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Event, Note, OpsSpec, Plan, Target};
 use crate::sys::cgroupfs;
 use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, TRACEPOINT};
-use crate::sys::perf::tracefs::Format;
+use crate::sys::perf::tracefs::{self, Format};
 use crate::units::{Nanos, Ops};
 use std::fs::File;
 use std::io;
@@ -65,16 +65,15 @@ impl Operations {
     ) -> Result<Option<Operations>> {
         let (id, name, probe) = match &plan.ops {
             Some(OpsSpec::Tracepoint { category, name }) => {
-                (Format::open(root, category, name)?.id, format!("{category}:{name}"), None)
+                (Format::read(&tracefs::reach(root)?, category, name)?.id, format!("{category}:{name}"), None)
             }
-            Some(OpsSpec::Uprobe { binary, symbol }) => {
-                let search = std::env::var_os("PATH").unwrap_or_default();
-                let probe = Probe::define(binary, symbol, &processes(&plan.target), &search, root)?;
-                notes.push(probe.note());
-                (probe.id(), probe.name().to_string(), Some(probe))
+            Some(OpsSpec::Uprobe { binary, symbol }) => probed(binary, Wanted::Calls(symbol), &plan.target, root)?,
+            Some(OpsSpec::Usdt { binary, provider, name }) => {
+                probed(binary, Wanted::Hits(provider.as_deref(), name), &plan.target, root)?
             }
             _ => return Ok(None),
         };
+        notes.extend(probe.as_ref().map(Probe::note));
         let mut request = Request::counting(TRACEPOINT, [id, 0, 0]);
         request.enable_on_exec = on_exec;
         let mut requested = OpsRequest { request, probed: probe.is_some(), name, root };
@@ -112,6 +111,14 @@ impl Operations {
         let cost = self.probe.as_ref().and_then(Probe::cost_ns);
         multiplexed(total).into_iter().chain(cost.and_then(|cost| distorted(total, cost, sampled))).collect()
     }
+}
+
+/// The `config`, name and definition of a probe.
+fn probed(binary: &Path, wanted: Wanted<'_>, target: &Target, root: &Path) -> Result<(u64, String, Option<Probe>)> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let search = Search { pids: &processes(target), path: &path, root };
+    let probe = Probe::define(binary, wanted, &search)?;
+    Ok((probe.id(), probe.name().to_string(), Some(probe)))
 }
 
 /// It did not count all the time. This cannot happen to events that need no hardware.

@@ -62,15 +62,26 @@ fn bare(binary: &Path) -> bool {
     binary.components().count() == 1 && !binary.is_absolute()
 }
 
+/// The program and the libraries that a process has mapped, and those of them that may not be read.
+pub fn of_process(pid: u32, root: &Path) -> (Vec<ProbeFile>, Vec<Error>) {
+    let (found, refused): (Vec<_>, Vec<_>) = mapped_files(&[pid], root, |_| true).into_iter().partition(Result::is_ok);
+    (found.into_iter().flatten().collect(), refused.into_iter().filter_map(Result::err).collect())
+}
+
 /// The files that the processes have mapped under that name, without duplicates.
 fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<ProbeFile>> {
-    let proc = ProcFs::new(root.join("proc"));
     // A link such as /usr/bin/python3 is mapped under the name of the file it points to.
     let resolved = std::fs::canonicalize(binary).ok();
     let fits = |path: &Path| match bare(binary) {
         true => path.file_name() == binary.file_name(),
         false => path == binary || Some(path) == resolved.as_deref(),
     };
+    mapped_files(pids, root, fits).into_iter().collect()
+}
+
+/// The files mapped as code whose paths fit, each once.
+fn mapped_files(pids: &[u32], root: &Path, fits: impl Fn(&Path) -> bool) -> Vec<Result<ProbeFile>> {
+    let proc = ProcFs::new(root.join("proc"));
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
     for pid in pids.iter().take(MOST_PROCESSES) {
@@ -78,13 +89,13 @@ fn mapped(binary: &Path, pids: &[u32], root: &Path) -> Result<Vec<ProbeFile>> {
         for mapping in abi::mappings(&maps).filter(|mapping| mapping.executable && mapping.inode != 0) {
             let Some(path) = mapping.path().filter(|path| fits(path)) else { continue };
             if seen.insert((mapping.device, mapping.inode)) {
-                let (file, _) = open_mapped(&proc, *pid, &mapping, &path)
-                    .context(|| format!("cannot open {} of process {pid}", path.display()))?;
-                found.push(ProbeFile { file, path });
+                let opened = open_mapped(&proc, *pid, &mapping, &path)
+                    .context(|| format!("cannot open {} of process {pid}", path.display()));
+                found.push(opened.map(|(file, _)| ProbeFile { file, path }));
             }
         }
     }
-    Ok(found)
+    found
 }
 
 /// Opens the mapped file itself or, without privilege, the file of that name in the process's file system view.

@@ -57,8 +57,12 @@ pub fn find(image: &ObjectFile, debug: Option<&ObjectFile>, wanted: &str) -> Res
     let offset = offset_of(&file, found.address).ok_or_else(|| {
         Error::new(ErrorKind::Corrupt, format!("{wanted} at {:#x} lies in no code of the file", found.address))
     })?;
-    let code = image.bytes(offset, ENTRY.min(image.length().saturating_sub(offset))).unwrap_or_default();
-    Ok(ProbePoint { offset, entry: Entry::of(&code) })
+    Ok(ProbePoint { offset, entry: entry(image, offset) })
+}
+
+/// How the code at an offset begins.
+pub fn entry(image: &ObjectFile, offset: u64) -> Entry {
+    Entry::of(&image.bytes(offset, ENTRY.min(image.length().saturating_sub(offset))).unwrap_or_default())
 }
 
 /// An object file that is read where it is needed.

@@ -1,7 +1,10 @@
 //! Reads tracepoint descriptions from tracefs: their ids and the offsets of their fields.
 
 use crate::error::{Error, ErrorKind, Result};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Mount points of tracefs on different kernels, below /sys.
 const PLACES: [&str; 2] = ["kernel/tracing", "kernel/debug/tracing"];
@@ -31,7 +34,14 @@ impl Format {
     /// `Unsupported` without a mounted tracefs, `NotPermitted` when it may not be read, `NotFound` for a name the
     /// kernel does not have.
     pub fn open(root: &Path, category: &str, name: &str) -> Result<Format> {
-        let directory = find(root)?;
+        Format::read(&find(root)?, category, name)
+    }
+
+    /// The same in this tracefs; see [`reach`].
+    ///
+    /// # Errors
+    /// `NotPermitted` when it may not be read, `NotFound` for a name the kernel does not have.
+    pub fn read(directory: &Path, category: &str, name: &str) -> Result<Format> {
         let path = directory.join("events").join(category).join(name).join("format");
         let text = std::fs::read_to_string(&path).map_err(|error| {
             let hint = match error.kind() {
@@ -108,8 +118,29 @@ fn folders(path: &Path) -> Vec<String> {
 }
 
 /// Returns the mount point of tracefs below `root`.
-pub(super) fn find(root: &Path) -> Result<PathBuf> {
+fn find(root: &Path) -> Result<PathBuf> {
     find_in(&root.join("sys"))
+}
+
+/// Returns the mount point of tracefs below `root` or, where it is not mounted on a live system and this process may
+/// mount, a mount of our own that no other process sees and that ends with this one.
+///
+/// # Errors
+/// `Unsupported` without either, `NotPermitted` when it may not be read.
+pub fn reach(root: &Path) -> Result<PathBuf> {
+    static OWN: OnceLock<Option<OwnedFd>> = OnceLock::new();
+    find(root).or_else(|error| {
+        let live = root == Path::new("/") && error.kind() == ErrorKind::Unsupported;
+        let own = if live { OWN.get_or_init(|| detached().ok()).as_ref() } else { None };
+        own.map(|mount| PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()))).ok_or(error)
+    })
+}
+
+/// Mounts tracefs nowhere: it is reached by its descriptor only.
+fn detached() -> rustix::io::Result<OwnedFd> {
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(context.as_fd())?;
+    fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
 }
 
 fn find_in(sys: &Path) -> Result<PathBuf> {

@@ -20,6 +20,18 @@ const GROUP: &str = "ironlaw";
 const STALE_NS: u64 = 60_000_000_000;
 const EEXIST: i32 = 17;
 
+/// One place of a probe.
+#[derive(Debug, Clone, Copy)]
+pub struct ProbePlace<'a> {
+    /// The file that processes map.
+    pub file: &'a File,
+    /// The instruction's offset in it.
+    pub offset: u64,
+    /// Offset of the counter that tells the program that somebody watches the probe. The kernel increments it in each
+    /// process that has the probe.
+    pub semaphore: Option<u64>,
+}
+
 /// A defined probe. Dropping it removes the definition; its events must be dropped first.
 #[derive(Debug)]
 pub struct Uprobe {
@@ -30,25 +42,26 @@ pub struct Uprobe {
 }
 
 impl Uprobe {
-    /// Defines one probe that is hit at all of these offsets in files. tracefs is searched below `root`.
+    /// Defines one probe that is hit at all of these places. tracefs is searched below `root`.
     ///
     /// # Errors
-    /// `Unsupported` without tracefs or user probes in the kernel, `NotPermitted` when it may not be written.
-    pub fn define(root: &Path, places: &[(&File, u64)]) -> Result<Uprobe> {
-        let control = tracefs::find(root)?.join("uprobe_events");
+    /// `Unsupported` without tracefs or user probes in the kernel, or for what an older kernel cannot probe;
+    /// `NotPermitted` when it may not be written.
+    pub fn define(root: &Path, places: &[ProbePlace<'_>]) -> Result<Uprobe> {
+        let tracefs = tracefs::reach(root)?;
+        let control = tracefs.join("uprobe_events");
         remove_stale(&control, root);
         let name = format!("p{}_{:x}", std::process::id(), monotonic_ns());
-        for (at, (file, offset)) in places.iter().enumerate() {
-            // By descriptor: a path may contain blanks, lie in another mount namespace, or no longer exist.
-            let line = format!("p:{GROUP}/{name} /proc/self/fd/{}:{offset:#x}", file.as_raw_fd());
-            match write(&control, &line) {
+        // From here on, whatever was defined is removed again.
+        let mut probe = Uprobe { control, name, id: 0 };
+        for (at, place) in places.iter().enumerate() {
+            match write(&probe.control, &definition(&probe.name, place)) {
                 // Two names of one file, e.g. one layer below two containers.
-                Err(error) if at > 0 && error.raw_os_error() == Some(EEXIST) => {}
-                done => done.map_err(|error| refused(error, &control))?,
+                Err(error) if error.raw_os_error() == Some(EEXIST) && is_repeated(places, at) => {}
+                done => done.map_err(|error| refused(error, &probe.control, place, at))?,
             }
         }
-        let mut probe = Uprobe { control, name, id: 0 };
-        probe.id = Format::open(root, GROUP, &probe.name).context(|| "cannot read the probe's number")?.id;
+        probe.id = Format::read(&tracefs, GROUP, &probe.name).context(|| "cannot read the probe's number")?.id;
         Ok(probe)
     }
 }
@@ -60,14 +73,33 @@ impl Drop for Uprobe {
     }
 }
 
+fn definition(name: &str, place: &ProbePlace<'_>) -> String {
+    let semaphore = place.semaphore.map(|at| format!("({at:#x})")).unwrap_or_default();
+    // By descriptor: a path may contain blanks, lie in another mount namespace, or no longer exist.
+    format!("p:{GROUP}/{name} /proc/self/fd/{}:{:#x}{semaphore}", place.file.as_raw_fd(), place.offset)
+}
+
+/// Whether an earlier place has the same offset, in a file that may be the same.
+fn is_repeated(places: &[ProbePlace<'_>], at: usize) -> bool {
+    let Some((place, earlier)) = places.get(..=at).and_then(<[_]>::split_last) else { return false };
+    earlier.iter().any(|other| other.offset == place.offset)
+}
+
 /// Appends, because opening the file in any other mode would delete all definitions of other users.
 fn write(control: &Path, line: &str) -> io::Result<()> {
     OpenOptions::new().append(true).open(control)?.write_all(format!("{line}\n").as_bytes())
 }
 
-fn refused(error: io::Error, control: &Path) -> Error {
+fn refused(error: io::Error, control: &Path, place: &ProbePlace<'_>, at: usize) -> Error {
+    let unsupported = |text: &str| Error::new(ErrorKind::Unsupported, text);
     let error = match error.kind() {
-        io::ErrorKind::NotFound => Error::new(ErrorKind::Unsupported, "this kernel has no user probes")
+        _ if error.raw_os_error() == Some(EEXIST) && at > 0 => {
+            unsupported("this kernel counts a probe at one place only").hint("Kernels from 5.4 on count all places.")
+        }
+        io::ErrorKind::InvalidInput if place.semaphore.is_some() => {
+            unsupported("this kernel cannot enable a probe with a semaphore").hint("Kernels from 4.20 on can.")
+        }
+        io::ErrorKind::NotFound => unsupported("this kernel has no user probes")
             .hint("It needs CONFIG_UPROBE_EVENTS; a tracepoint works without."),
         io::ErrorKind::PermissionDenied => Error::from(error).hint(format!(
             "Run as root, or with CAP_PERFMON and write access to {} (sudo chgrp GROUP, sudo chmod g+w; its folder is \
@@ -120,16 +152,19 @@ mod tests {
         let tracing = root.path().join("sys/kernel/tracing");
         std::fs::create_dir_all(tracing.join("events")).unwrap();
         let file = File::open("/proc/self/exe").unwrap();
-        let error = Uprobe::define(root.path(), &[(&file, 16)]).unwrap_err();
+        let at = |offset, semaphore| ProbePlace { file: &file, offset, semaphore };
+        let error = Uprobe::define(root.path(), &[at(16, None)]).unwrap_err();
         assert!(error.kind() == ErrorKind::Unsupported && error.remedy().unwrap().contains("UPROBE"), "{error}");
 
         let control = tracing.join("uprobe_events");
         std::fs::write(&control, "p:other/x /a:0x1\n").unwrap();
         // This tracefs never creates the event's folder, so the definition is removed again.
-        assert!(Uprobe::define(root.path(), &[(&file, 16)]).is_err());
+        assert!(Uprobe::define(root.path(), &[at(16, None), at(32, Some(64))]).is_err());
         let text = std::fs::read_to_string(&control).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0] == "p:other/x /a:0x1" && lines[1].starts_with("p:ironlaw/p") && lines[1].ends_with(":0x10"));
-        assert!(lines.len() == 3 && lines[2].starts_with("-:ironlaw/p"), "{text}");
+        assert!(lines.len() == 4 && lines[2].ends_with(":0x20(0x40)") && lines[3].starts_with("-:ironlaw/p"), "{text}");
+        let places = [at(16, None), at(32, None), at(16, None)];
+        assert_eq!([0, 1, 2].map(|nth| is_repeated(&places, nth)), [false, false, true]);
     }
 }

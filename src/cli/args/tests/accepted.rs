@@ -106,6 +106,7 @@ fn a_source_of_operations_is_read_in_every_form() {
         ("'regex-sum:größe (\\d+)'", output("größe (\\d+)", NumberKind::Sum)),
         ("'regex-rate:([0-9.]+) req/s'", output("([0-9.]+) req/s", NumberKind::Rate)),
         ("uprobe:/a/b:c::d", OpsSpec::Uprobe { binary: "/a/b".into(), symbol: "c::d".into() }),
+        ("usdt:/a/b:c:d", OpsSpec::Usdt { binary: "/a/b".into(), provider: Some("c".into()), name: "d".into() }),
         ("tracepoint:a:b:c", OpsSpec::Tracepoint { category: "a".into(), name: "b:c".into() }),
         ("file:/run/größe", OpsSpec::File { path: "/run/größe".into() }),
         ("page:a.b-c_9", OpsSpec::Page { name: "a.b-c_9".into() }),

@@ -124,6 +124,7 @@ fn a_wrong_source_of_operations_is_named_with_the_form_it_should_have() {
         ("a file without a name", "record --ops file: -p 1", &["names no file", "file:/run/app/requests"]),
         ("a function without a binary", "record --ops uprobe::f -p 1", &["uprobe:/usr/bin/app:handle_request"]),
         ("a binary without a function", "record --ops uprobe:/bin/app -p 1", &["uprobe:/usr/bin/app:handle_request"]),
+        ("a probe without a name", "record --ops usdt:/bin/app -p 1", &["names no binary and probe", "list usdt"]),
         (
             "a tracepoint without a name",
             "record --ops tracepoint:syscalls -p 1",

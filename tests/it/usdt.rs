@@ -1,0 +1,142 @@
+//! Probes that programs have: listed, and counted to the last hit. On a program built here, and on PostgreSQL.
+
+use crate::program::{Dir, Ran, until};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const POSTGRES: &str = "/usr/lib/postgresql/15/bin";
+
+/// The program with probes, built here and stripped; `None` without a C compiler.
+fn probed(dir: &Dir) -> Option<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/usdt.c");
+    let app = dir.join("app").display().to_string();
+    if !dir
+        .command("cc", &["-O1", "-s", "-o", &app, &source.display().to_string()])
+        .status()
+        .is_ok_and(|it| it.success())
+    {
+        crate::support::skip("cc", "no C compiler");
+        return None;
+    }
+    Some(app)
+}
+
+fn list(dir: &Dir, place: &str) -> Value {
+    serde_json::from_str(&dir.ironlaw(&["list", "-j", "usdt", place]).succeeds().out).unwrap()
+}
+
+#[test]
+fn the_probes_of_a_stripped_program_are_listed_with_places_and_semaphores() {
+    let dir = Dir::new();
+    let Some(app) = probed(&dir) else { return };
+    let listed = list(&dir, &app);
+    let probes = listed["files"][0]["probes"].as_array().unwrap();
+    let rows: Vec<_> =
+        probes.iter().map(|row| (row["name"].as_str(), row["places"].as_u64(), row["semaphore"].as_bool())).collect();
+    assert_eq!(rows, [(Some("tick"), Some(2), Some(true)), (Some("tock"), Some(1), Some(false))], "{listed}");
+    assert_eq!(probes[0]["ops"], format!("usdt:{app}:tick"));
+    let text = dir.ironlaw(&["list", "usdt", &app]).succeeds().out;
+    assert!(text.contains("  app:tick  2 places, semaphore\n  app:tock  1 place\n"), "{text}");
+    for (words, code, said) in [
+        (&["list", "usdt"][..], 2, "names no program"),
+        (&["list", "usdt", "/bin/sh"], 1, "no USDT probes"),
+        (&["list", "usdt", "/no/such/file"], 1, "/no/such/file"),
+        (&["list", "usdt", "4194304"], 1, "4194304"),
+        (&["stat", "--ops", "usdt:./app:tack", "--", "./app"], 1, "Names like it: tick, tock"),
+    ] {
+        let ran = dir.ironlaw(words);
+        assert_eq!(ran.code, Some(code), "{words:?}: {}", ran.err);
+        assert!(ran.err.contains(said) || code == 2, "{words:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn every_hit_at_every_place_is_counted_and_the_program_knows_that_somebody_counts() {
+    require!("perf", "probes");
+    let dir = Dir::new();
+    if probed(&dir).is_none() {
+        return;
+    }
+    for (probe, expected, printed) in
+        [("tick", 1100.0, "1100 ticks, 250 tocks\n"), ("app:tock", 250.0, "0 ticks, 250 tocks\n")]
+    {
+        let ops = format!("usdt:./app:{probe}");
+        let ran = dir.ironlaw(&["record", "--force", "-o", "run", "--ops", &ops, "--", "./app"]).succeeds();
+        assert_eq!(ran.out, printed, "{probe}: {}", ran.err);
+        assert!(ran.err.contains(&format!("Hits of app:{probe} are counted at ")), "{}", ran.err);
+        assert_eq!(dir.report("run.ironlaw", "")["metrics"]["operations"]["value"], expected, "{probe}");
+    }
+}
+
+/// A server of its own, stopped and removed with the test.
+struct Postgres {
+    dir: Dir,
+    data: PathBuf,
+}
+
+impl Postgres {
+    fn start() -> Option<Postgres> {
+        if !Path::new(POSTGRES).join("pgbench").exists() {
+            crate::support::skip("postgres", format!("PostgreSQL is not installed in {POSTGRES}"));
+            return None;
+        }
+        let dir = Dir::new();
+        let data = dir.join("data");
+        let server = Postgres { dir, data };
+        Ran::of(&mut server.dir.command("chown", &["postgres", &server.dir.path().display().to_string()])).succeeds();
+        server.run("initdb -D data -A trust -N").succeeds();
+        let options = "-o \"-k $PWD -c listen_addresses= -c fsync=off -c autovacuum=off -c jit=off\"";
+        server.run(&format!("pg_ctl -D data {options} -l log -w start > /dev/null")).succeeds();
+        server.run("createdb -h $PWD bench").succeeds();
+        server.run("pgbench -q -i -h $PWD bench").succeeds();
+        Some(server)
+    }
+
+    fn run(&self, line: &str) -> Ran {
+        let line = format!("PATH={POSTGRES}:$PATH; {line}");
+        Ran::of(&mut self.dir.command("su", &["postgres", "-s", "/bin/sh", "-c", &line]))
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let _ = self.run("pg_ctl -D data -m immediate stop > /dev/null");
+    }
+}
+
+#[test]
+fn transactions_and_queries_of_postgres_are_those_that_its_benchmark_ran() {
+    require!("perf", "probes");
+    let Some(server) = Postgres::start() else { return };
+    let dir = &server.dir;
+    let pid = std::fs::read_to_string(server.data.join("postmaster.pid")).unwrap();
+    let pid = pid.lines().next().unwrap();
+    let (clients, each) = (3, 100);
+    let bench = format!("{POSTGRES}/pgbench -n -h $PWD -c {clients} -t {each} bench");
+    for (probe, expected) in [
+        // Two queries of its own; and a transaction when a connection opens, of which one is its own as well.
+        ("transaction__commit", clients * each + 2 + clients + 1),
+        ("query-start", clients * each * 7 + 2),
+    ] {
+        let ops = format!("usdt:{POSTGRES}/postgres:{probe}");
+        let clock = ["--", "su", "postgres", "-s", "/bin/sh", "-c", &bench];
+        let record = ["record", "--force", "-o", "run", "--children", "-p", pid, "--ops", &ops];
+        let ran = dir.ironlaw(&[&record[..], &clock].concat()).succeeds();
+        assert!(ran.out.contains(&format!("processed: {0}/{0}", clients * each)), "{}", ran.out);
+        assert_eq!(dir.report("run.ironlaw", "")["metrics"]["operations"]["value"], f64::from(expected), "{probe}");
+    }
+    let listed = list(dir, pid);
+    let file =
+        listed["files"].as_array().unwrap().iter().find(|file| file["path"].as_str().unwrap().ends_with("/postgres"));
+    assert!(file.unwrap()["probes"].as_array().unwrap().len() > 50, "{listed}");
+    until("the definition is gone", || !defined());
+}
+
+/// Whether a probe of a process that has ended is still defined, where tracefs can be read.
+fn defined() -> bool {
+    let text = std::fs::read_to_string("/sys/kernel/tracing/uprobe_events").unwrap_or_default();
+    text.split("ironlaw/p")
+        .skip(1)
+        .filter_map(|rest| rest.split('_').next())
+        .any(|pid| !Path::new("/proc").join(pid).exists())
+}
