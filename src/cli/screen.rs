@@ -49,6 +49,8 @@ impl Screen {
             | Effect::Return
             | Effect::Mark(_)
             | Effect::Record(_)
+            | Effect::Compare(_)
+            | Effect::Learn(_)
             | Effect::Export { .. } => {}
         }
         Ok(LoopState::On)

@@ -11,6 +11,10 @@ pub enum SessionCommand {
     Open,
     /// Starts a sweep.
     Sweep,
+    /// Compares the session with a baseline or a recording.
+    Baseline,
+    /// Learns a baseline from what is held.
+    Learn,
 }
 
 /// One command.
@@ -29,7 +33,7 @@ pub struct CommandRow {
 }
 
 /// Every command.
-pub const COMMANDS: [CommandRow; 2] = [
+pub const COMMANDS: [CommandRow; 4] = [
     CommandRow {
         command: SessionCommand::Sweep,
         name: "sweep",
@@ -44,6 +48,20 @@ pub const COMMANDS: [CommandRow; 2] = [
         text: "open a recording or a sweep",
         alone: false,
     },
+    CommandRow {
+        command: SessionCommand::Baseline,
+        name: "baseline",
+        arguments: "FILE",
+        text: "compare with a baseline or recording",
+        alone: false,
+    },
+    CommandRow {
+        command: SessionCommand::Learn,
+        name: "learn",
+        arguments: "[NAME]",
+        text: "learn a baseline from what is held",
+        alone: true,
+    },
 ];
 
 impl SessionCommand {
@@ -53,6 +71,8 @@ impl SessionCommand {
         match self {
             SessionCommand::Open => Effect::Open(Choice::File(PathBuf::from(arguments))),
             SessionCommand::Sweep => Effect::Open(Choice::Sweep(arguments.to_string())),
+            SessionCommand::Baseline => Effect::Compare(PathBuf::from(arguments)),
+            SessionCommand::Learn => Effect::Learn((!arguments.is_empty()).then(|| PathBuf::from(arguments))),
         }
     }
 }

@@ -21,6 +21,10 @@ pub enum Effect {
     Mark(String),
     /// Save the session as a recording; the default name is made from target and time.
     Record(Option<PathBuf>),
+    /// Compare the session with a baseline or a recording from now on.
+    Compare(PathBuf),
+    /// Learn a baseline from what is held, and compare with it; the default name is made from target and time.
+    Learn(Option<PathBuf>),
     /// Save the shown flame graph as an image.
     Export {
         /// The part of the profile.

@@ -29,6 +29,8 @@ pub enum Msg {
     },
     /// An effect succeeded; the text goes to the status line.
     Done(String),
+    /// The session is compared with a recording from now on; the text goes to the status line.
+    Compared(String),
     /// An effect failed.
     Failed(Error),
     /// The capture ended, with the reason.

@@ -97,7 +97,8 @@ impl Palette {
         let actions = keys.actions().map(|(action, name, text)| {
             (fit(&typed, name, text), PaletteRow { entry: Entry::Action(action), name: name.to_string(), text })
         });
-        let mut rows: Vec<_> = commands.chain(actions).filter_map(|(rank, row)| Some((rank?, row))).collect();
+        // An action comes before the command of its name: `:open` opens the selection, `:open FILE` a file.
+        let mut rows: Vec<_> = actions.chain(commands).filter_map(|(rank, row)| Some((rank?, row))).collect();
         rows.sort_by_key(|(rank, _)| *rank);
         rows.into_iter().map(|(_, row)| row).collect()
     }
@@ -171,7 +172,8 @@ mod tests {
         let sweep = |arguments: &str| Entered::Command(SessionCommand::Sweep, arguments.to_string());
         assert_eq!(entered("sweep --cpus 1,2 -- make -j2", 0), sweep("--cpus 1,2 -- make -j2"));
         assert_eq!(entered(" sweep  ", 0), sweep(""));
-        for typed in ["sweep", "swe", "open", "open "] {
+        assert_eq!(entered("open", 0), Entered::Action(Action::Enter));
+        for typed in ["sweep", "swe", "open "] {
             let mut palette = Palette { line: Line::new(typed), selected: 0 };
             assert_eq!(palette.enter(&KeyTable::default()), Entered::Waits, "{typed}");
             assert_eq!(palette.line.text(), if typed.starts_with('s') { "sweep " } else { "open " });

@@ -384,6 +384,34 @@ fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
 }
 
 #[test]
+fn a_baseline_is_learnt_from_what_is_held_and_the_session_goes_on_against_it() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86404");
+    let mut pty = ironlaw(&dir, &["top", "-p", &target.pid().to_string(), "-I", "100"]);
+    pty.wait_for("LIVE 00:00:04");
+    pty.press("8");
+    pty.wait_for("No baseline is given");
+    pty.write(":learn web\r");
+    pty.wait_for("learnt web.baseline from");
+    pty.wait_for("As usual in");
+    pty.write(":learn web\r");
+    pty.wait_for("exists");
+    pty.press("w");
+    pty.write("held\r");
+    pty.wait_for("wrote held.ironlaw");
+    pty.write(":baseline held.ironlaw\r");
+    pty.wait_for("changes are shown against held.ironlaw");
+    pty.write(":open held\r");
+    pty.wait_for("RECORDING");
+    pty.write(":baseline web\r");
+    pty.wait_for("compared with web");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+}
+
+#[test]
 fn a_target_that_cannot_be_opened_is_refused_on_the_terminal_as_it_was() {
     let dir = Dir::alone();
     let mut pty = ironlaw(&dir, &["top", "-p", "4000000"]);

@@ -34,10 +34,13 @@ impl AttachedBaseline {
             Some(path) => Some(store::baseline::read(path)?),
             None => store::baseline::read_within(recording)?,
         };
-        Ok(found.map(|baseline| {
-            let view = BaselineComparisonView::build(profile, &baseline);
-            AttachedBaseline { baseline: Arc::new(baseline), head: view.baseline.clone(), recorded: Some(view) }
-        }))
+        Ok(found.map(|baseline| AttachedBaseline::of_profile(baseline, profile)))
+    }
+
+    /// For all that a recording holds.
+    pub fn of_profile(baseline: Baseline, profile: &Profile) -> AttachedBaseline {
+        let view = BaselineComparisonView::build(profile, &baseline);
+        AttachedBaseline { baseline: Arc::new(baseline), head: view.baseline.clone(), recorded: Some(view) }
     }
 
     /// The current comparison. Samples identify the program, which is unknown before a command has started.

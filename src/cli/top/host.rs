@@ -1,15 +1,19 @@
 //! Executes the session's effects: snapshots on the data's own thread, opening and closing on separate threads.
 //! The result of an effect is returned as a message.
 
+use super::attached_baseline::AttachedBaseline;
 use super::choices::Chooser;
 use super::opened::{OpenedSession, ProfileSession, SessionData};
 use super::opening::Opening;
+use super::references::Reference;
 use super::writing;
+use crate::cli::baseline;
 use crate::cli::screen::{OpenResult, Screen};
 use crate::cli::snapshot_source::Notifier;
 use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use crate::error::{Context, Result};
-use crate::session::{History, Limit, RecordedCode};
+use crate::session::{self, History, Limit, RecordedCode};
+use crate::store;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
@@ -20,6 +24,7 @@ use crate::view::picker::Choice;
 use crate::view::query::{Bounds, Query};
 use crate::view::snapshot::{PanelView, SessionBaseline, snapshot_of_profile};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// The session's resources.
@@ -83,7 +88,7 @@ impl SessionHost {
     }
 
     /// Runs a job on the history; its message arrives when it is done.
-    fn on_history(&mut self, job: impl FnOnce(&History) -> Msg + Send + 'static) {
+    fn on_history(&mut self, job: impl FnOnce(&mut History) -> Msg + Send + 'static) {
         let Some(opened) = self.opened.latest() else { return };
         let notifier = opened.notifier.clone();
         if let Some(profile) = opened.profile() {
@@ -97,8 +102,8 @@ impl SessionHost {
 
     fn submit(&mut self, query: Query) -> Result<()> {
         let Some(opened) = self.opened.latest() else { return Ok(()) };
-        let (baseline, usual) = match &opened.data {
-            SessionData::Profile(profile) => (profile.baseline.clone(), profile.usual.clone()),
+        let Reference { recording, usual } = match &opened.data {
+            SessionData::Profile(profile) => profile.reference.now(),
             SessionData::Snapshots { source, .. } => {
                 let (source, notifier) = (source.clone(), opened.notifier.clone());
                 return thread("snapshot", move || notifier.send(Msg::Seen(Box::new((source.snapshot)(query)))));
@@ -111,7 +116,7 @@ impl SessionHost {
             });
             let mut seen = snapshot_of_profile(
                 history.profile(),
-                baseline.as_deref(),
+                recording.as_deref(),
                 against,
                 bounds(history),
                 history.is_live(),
@@ -126,8 +131,39 @@ impl SessionHost {
         Ok(())
     }
 
+    fn usual(&mut self) -> Option<Arc<AttachedBaseline>> {
+        self.profile().and_then(|profile| profile.reference.now().usual)
+    }
+
+    /// Compares the session with a baseline or a recording from now on.
+    fn compare(&mut self, path: PathBuf) -> Result<()> {
+        let Some(opened) = self.opened.latest() else { return Ok(()) };
+        let Some(reference) = opened.profile().map(|profile| profile.reference.clone()) else { return Ok(()) };
+        if baseline::is_one(&path) {
+            self.on_history(move |history| done(reference.compare(history, &store::baseline::path(&path))));
+            return Ok(());
+        }
+        let notifier = opened.notifier.clone();
+        // A recording may take a while to read, and the session goes on meanwhile.
+        thread("reference", move || {
+            notifier.send(match session::open(&path) {
+                Ok(recording) => {
+                    reference.set_recording(recording);
+                    Msg::Compared(format!("changes are shown against {}", path.display()))
+                }
+                Err(error) => Msg::Failed(error),
+            });
+        })
+    }
+
+    fn learn(&mut self, path: Option<PathBuf>) {
+        if let Some(reference) = self.profile().map(|profile| profile.reference.clone()) {
+            self.on_history(move |history| done(reference.learn(history, path)));
+        }
+    }
+
     fn record(&mut self, path: Option<PathBuf>) {
-        let usual = self.profile().and_then(|profile| profile.usual.clone());
+        let usual = self.usual();
         self.on_history(move |history| done(writing::recording(history, path, usual.as_deref())));
     }
 
@@ -195,8 +231,10 @@ impl Host for SessionHost {
                 }
             }
             Effect::Record(path) => self.record(path),
+            Effect::Compare(path) => self.compare(path)?,
+            Effect::Learn(path) => self.learn(path),
             Effect::Export { query, root, inverted, path } => {
-                let usual = self.profile().and_then(|profile| profile.usual.clone());
+                let usual = self.usual();
                 self.on_history(move |history| {
                     let baseline = usual.as_deref().map(|usual| &*usual.baseline);
                     let shown = writing::FlameExport {

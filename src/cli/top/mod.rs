@@ -8,6 +8,7 @@ pub(in crate::cli) use choices::words;
 mod host;
 mod opened;
 mod opening;
+mod references;
 mod writing;
 
 pub(super) use opening::Opening;

@@ -1,18 +1,16 @@
 //! An open session: a capture or a recording, or the snapshots of a sweep or a comparison.
 
-use super::attached_baseline::AttachedBaseline;
+use super::references::SharedReference;
 use super::writing;
 use crate::cli::args::TargetArgs;
 use crate::cli::snapshot_source::{Notifier, SnapshotSource};
 use crate::cli::sweep::RunningSweep;
 use crate::error::Result;
-use crate::model::profile::Profile;
 use crate::session::LiveSession;
 use crate::sweep::Sweep;
 use crate::tui::msg::Msg;
 use crate::tui::screens::SessionKind;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 /// An open session.
@@ -38,10 +36,8 @@ pub(super) enum SessionData {
 #[derive(Debug)]
 pub(super) struct ProfileSession {
     pub live_session: LiveSession,
-    /// The recording it is compared with.
-    pub baseline: Option<Arc<Profile>>,
-    /// The baseline and the session's comparison with it, if there is one.
-    pub usual: Option<Arc<AttachedBaseline>>,
+    /// What it is compared with.
+    pub reference: SharedReference,
     /// The target of a capture.
     pub target: Option<TargetArgs>,
     /// The path if the whole session is being recorded.
@@ -63,7 +59,7 @@ impl OpenedSession {
             SessionData::Profile(profile) => Msg::Opened {
                 kind: SessionKind::Profile,
                 live: profile.target.is_some(),
-                baseline: profile.baseline.is_some(),
+                baseline: profile.reference.now().recording.is_some(),
             },
             SessionData::Snapshots { source, .. } => {
                 Msg::Opened { kind: source.kind, live: source.live, baseline: false }
@@ -84,7 +80,7 @@ impl OpenedSession {
     pub fn save(&self) -> Option<Result<String>> {
         let profile = self.profile().filter(|profile| profile.target.is_some() && profile.recorded.is_none())?;
         let (sender, answer) = channel();
-        let usual = profile.usual.clone();
+        let usual = profile.reference.now().usual;
         profile
             .live_session
             .submit(move |history| _ = sender.send(writing::recording(history, None, usual.as_deref())));

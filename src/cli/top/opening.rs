@@ -7,6 +7,7 @@ use super::super::{baseline, capture};
 use super::attached_baseline::AttachedBaseline;
 use super::choices::words;
 use super::opened::{OpenedSession, OwnSweep, ProfileSession, SessionData};
+use super::references::{Reference, SharedReference};
 use crate::cli::snapshot_source::{Notifier, SnapshotSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::{self, Limit, LiveAssessor, LiveCapture, LiveSession, SessionEvent};
@@ -74,7 +75,7 @@ impl Opening {
             notes.extend_from_slice(&matched.notes);
         }
         let usual = matched.map(|matched| Arc::new(AttachedBaseline::of_session(matched)));
-        let baseline = self.reference().map(session::open).transpose()?.map(Arc::new);
+        let recording = self.reference().map(session::open).transpose()?.map(Arc::new);
         let live = LiveCapture::open(request, notes, self.capture.debuginfod)?;
         let recorded = self.output.as_deref().map(store::path);
         let writer = recorded.as_deref().map(|path| Writer::create(path, live.meta(), self.force)).transpose()?;
@@ -83,7 +84,8 @@ impl Opening {
         }
         let assessor = usual.as_ref().map(|usual| LiveAssessor::new(usual.baseline.clone(), live.meta().host.clone()));
         let live_session = LiveSession::live(live, writer, limit, assessor, tell(&notifier))?;
-        let profile = ProfileSession { live_session, baseline, usual, target: Some(target), recorded };
+        let reference = SharedReference::new(Reference { recording, usual });
+        let profile = ProfileSession { live_session, reference, target: Some(target), recorded };
         Ok(OpenedSession { data: SessionData::Profile(profile), notifier })
     }
 
@@ -103,9 +105,10 @@ impl Opening {
             profile.drop_inlined();
         }
         let usual = AttachedBaseline::of_recording(path, self.learnt(), &profile)?.map(Arc::new);
-        let baseline = self.reference().map(session::open).transpose()?.map(Arc::new);
+        let recording = self.reference().map(session::open).transpose()?.map(Arc::new);
         let live_session = LiveSession::replay(profile, tell(&notifier))?;
-        let profile = ProfileSession { live_session, baseline, usual, target: None, recorded: None };
+        let reference = SharedReference::new(Reference { recording, usual });
+        let profile = ProfileSession { live_session, reference, target: None, recorded: None };
         Ok(OpenedSession { data: SessionData::Profile(profile), notifier })
     }
 

@@ -126,6 +126,11 @@ impl History {
         self.clock.is_some()
     }
 
+    /// Compares the windows that end from now on with a baseline.
+    pub fn assess_with(&mut self, assessor: LiveAssessor) {
+        self.assessor = Some(assessor);
+    }
+
     /// The session compared with its baseline; `None` without one.
     #[must_use]
     pub fn assessment(&self) -> Option<Assessment> {

@@ -102,7 +102,7 @@ impl LiveSession {
     }
 
     /// Queues a job on the history, after all earlier requests.
-    pub fn submit(&self, job: impl FnOnce(&History) + Send + 'static) {
+    pub fn submit(&self, job: impl FnOnce(&mut History) + Send + 'static) {
         self.order(Order::Run(Box::new(job)));
     }
 

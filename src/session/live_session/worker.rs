@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 
 /// A job on the history.
-pub(super) type Job = Box<dyn FnOnce(&History) + Send>;
+pub(super) type Job = Box<dyn FnOnce(&mut History) + Send>;
 
 /// A request to the thread.
 pub(super) enum Order {
@@ -106,7 +106,7 @@ impl HistoryWorker {
         match order {
             Order::Run(job) => {
                 // A view that panics must not take the session down.
-                if catch_unwind(AssertUnwindSafe(|| job(&self.history))).is_err() {
+                if catch_unwind(AssertUnwindSafe(|| job(&mut self.history))).is_err() {
                     (self.notify)(SessionEvent::Failed(Error::new(
                         ErrorKind::Corrupt,
                         "a view of this data failed; this is a defect of ironlaw",

@@ -191,7 +191,7 @@ impl App {
                 if !self.time.toggle_compare() {
                     let mark = self.keys.first(Action::Mark);
                     self.say(
-                        &format!("nothing to compare with: {mark} sets a mark; --baseline loads a recording"),
+                        &format!("nothing to compare with: {mark} sets a mark; :baseline FILE loads a recording"),
                         false,
                     );
                 }

@@ -27,6 +27,11 @@ impl App {
             }),
             Msg::Opened { kind, live, baseline } => self.changed(|app| app.opened(kind, live, baseline)),
             Msg::Done(text) => self.changed(|app| app.say(&text, false)),
+            Msg::Compared(text) => self.changed(|app| {
+                (app.time.baseline, app.time.compare) = (true, true);
+                app.say(&text, false);
+                app.request()
+            }),
             Msg::Failed(error) => self.changed(|app| app.failed(error)),
             Msg::Ended(why) => self.changed(|app| app.ended(&why)),
             Msg::InputLost | Msg::Stop => {

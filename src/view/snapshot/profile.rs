@@ -71,7 +71,7 @@ fn body(context: &ViewContext<'_>, request: &ViewRequest, baseline: Option<&Base
 fn against_usual(context: &ViewContext<'_>, baseline: Option<&Baseline>) -> Result<FlameTree> {
     let Some(baseline) = baseline else {
         return Err(Error::new(ErrorKind::NotFound, "the session has no baseline")
-            .hint("Give one: --baseline NAME.baseline; `ironlaw baseline build` makes it."));
+            .hint("Give one, --baseline NAME.baseline or :baseline NAME.baseline, or learn it: :learn"));
     };
     Ok(baseline::difference(context, baseline)?.map(FlameTree::of_difference).unwrap_or_default())
 }

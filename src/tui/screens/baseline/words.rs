@@ -30,6 +30,8 @@ pub(super) fn without(cx: &PanelContext<'_>, columns: u16) -> Vec<Line<'static>>
     out.extend(wrap(text, room).into_iter().map(|line| Line::styled(format!(" {line}"), cx.theme.text)));
     out.push(Line::default());
     for (what, command) in [
+        ("learn it from what this session holds:", ":learn app"),
+        ("compare with one that you have:", ":baseline app.baseline"),
         ("record it at its usual work:", "ironlaw record -p PID --ops SPEC -d 10m -o usual"),
         ("learn from that:", "ironlaw baseline build usual.ironlaw -o app.baseline"),
         ("come back with it:", "ironlaw top -p PID --ops SPEC --baseline app.baseline"),

@@ -7,7 +7,7 @@ use crate::view::number::{quantity, seconds};
 
 /// The hint for a session without a baseline.
 pub(super) const NO_BASELINE: &str =
-    "no baseline is given: --baseline NAME.baseline; ironlaw baseline build makes one of recordings";
+    "no baseline is given: :baseline NAME.baseline takes one, :learn makes one of what is held";
 
 /// The title: `CPU time per op: 640 ns at n = 1, 1.02 us at n = 16`, `CPU time per op: base 640 ns, new 1.02 us`.
 pub(super) fn title(difference: &DiffFlameGraph) -> String {
