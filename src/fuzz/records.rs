@@ -16,7 +16,15 @@ pub fn perf_records(data: &[u8]) {
     let stack = attributes[40..44].iter().rev().fold(0, |stack, byte| stack << 8 | u32::from(*byte));
     let registers = attributes[32..40].iter().rev().fold(0, |mask, byte| mask << 8 | u64::from(*byte));
     let has = |bit: u8| ring & bit != 0;
-    let layout = Layout { chain: has(1), raw: has(2), branches: has(4), registers, stack_bytes: stack, cgroup: has(8) };
+    let layout = Layout {
+        members: ring >> 4 & 1,
+        chain: has(1),
+        raw: has(2),
+        branches: has(4),
+        registers,
+        stack_bytes: stack,
+        cgroup: has(8),
+    };
     framed(records, cfg!(target_endian = "big")).for_each(|record| of_ring(&record, layout));
     imported(&file(attributes, records, big), Format::Perf);
 }

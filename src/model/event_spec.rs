@@ -62,6 +62,9 @@ pub struct EventSpec {
     pub precise: u8,
     /// Events with the same number are scheduled as one group; `None` means no group.
     pub group: Option<u16>,
+    /// Whether the samples of its group's leader carry its count, instead of samples of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_by_leader: bool,
     /// The unit of one count.
     #[serde(serialize_with = "super::unit::recorded")]
     pub unit: Unit,
@@ -81,6 +84,7 @@ impl EventSpec {
             exclude_host: false,
             precise: 0,
             group: None,
+            read_by_leader: false,
             unit,
         }
     }

@@ -27,6 +27,8 @@ pub enum Why {
     Multiplexed,
     /// The selection contains too few samples.
     TooFewSamples,
+    /// Other code runs between its samples, whose counts cannot be told from its own.
+    Interleaved,
     /// Repeated runs differ by as much.
     RunsScatter,
     /// Events were lost in the window, so the total would be too low.
@@ -62,6 +64,9 @@ impl Why {
             Why::NotPermitted => "the kernel refused it (see `ironlaw doctor`)",
             Why::Multiplexed => "counted for too small a share of the time (ask for fewer events at once)",
             Why::TooFewSamples => "too few samples",
+            Why::Interleaved => {
+                "it takes turns with other code faster than samples come (-e cycles,instructions tells them apart)"
+            }
             Why::RunsScatter => "runs of the same width differ by as much (repeat each more often: --runs)",
             Why::LostEvents => "records were lost in this window",
             Why::NoOpsSource => "no operation source (give one with --ops)",

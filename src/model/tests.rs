@@ -70,6 +70,7 @@ fn event() -> impl Strategy<Value = EventSpec> {
             exclude_host: without[4],
             precise,
             group,
+            read_by_leader: without[0] && group.is_some(),
             unit,
         },
     )
@@ -119,11 +120,12 @@ fn measure() -> impl Strategy<Value = Measure<f64>> {
     ]
 }
 
-const REASONS: [Why; 16] = [
+const REASONS: [Why; 17] = [
     Why::NotSupported,
     Why::NotPermitted,
     Why::Multiplexed,
     Why::TooFewSamples,
+    Why::Interleaved,
     Why::RunsScatter,
     Why::LostEvents,
     Why::NoOpsSource,

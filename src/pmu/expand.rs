@@ -142,7 +142,7 @@ mod tests {
                 "Narrow it, e.g. 'syscalls:sys_enter_1*'",
             ),
             ("cycl*:x", "no event matches 'cycl*:x'", ""),
-            ("cycl*:S", "modifier 'S' is not supported", "Known"),
+            ("cycl*:S", "modifier 'S' is for a group", "Known"),
         ] {
             let error = parse(text, "", &INTEL).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Usage, "{text}: {error}");

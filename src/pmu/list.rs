@@ -39,6 +39,8 @@ fn group(item: &Item<'_>, list: &str, number: u16, sources: &dyn EventSources) -
         None if !tail.is_empty() => return Err(wrong("only :MODIFIERS may follow a group")),
         letters => letters.unwrap_or(""),
     };
+    let by_leader = letters.contains('S');
+    let letters = &letters.replace('S', "");
     let mut events = Vec::new();
     for member in split(inner, item.at + 1)? {
         if member.text.contains(['{', '}']) {
@@ -47,6 +49,8 @@ fn group(item: &Item<'_>, list: &str, number: u16, sources: &dyn EventSources) -
         let members = read(&member, list, letters, sources)?;
         events.extend(members.into_iter().map(|event| EventSpec { group: Some(number), ..event }));
     }
+    // The leader alone takes samples, and they carry the counts of the others.
+    events.iter_mut().skip(1).for_each(|event| event.read_by_leader = by_leader);
     Ok(events)
 }
 
@@ -166,6 +170,21 @@ mod tests {
     }
 
     #[test]
+    fn only_the_leader_of_a_group_samples_if_the_group_says_so() {
+        for (list, expected) in [
+            ("{cycles,instructions}:S", [false, true]),
+            ("{cycles,instructions}:uS", [false, true]),
+            ("{cycles,instructions}:u", [false, false]),
+            ("cycles,instructions", [false, false]),
+        ] {
+            let events = parse(list, &INTEL).unwrap();
+            let seen: Vec<_> = events.iter().map(|event| event.read_by_leader).collect();
+            assert_eq!(seen, expected, "{list}");
+            assert!(events.iter().all(|event| event.exclude_kernel == list.contains('u')), "{list}");
+        }
+    }
+
+    #[test]
     fn names_and_units_follow_what_was_written() {
         for (list, name, unit) in [
             ("cpu-cycles:u", "cpu-cycles:u", Unit::Cycles),
@@ -193,7 +212,11 @@ mod tests {
             ("{cycles", "a group lacks its closing brace", "Write {a,b}"),
             ("{cycles}u", "only :MODIFIERS may follow a group", "Write {a,b}"),
             ("cpu/event=1", "event 'cpu/event=1' lacks its closing slash", "Write cpu/event=1/."),
-            ("cycles:S", "modifier 'S' is not supported: ironlaw samples every event of a group separately", "Known"),
+            (
+                "cycles:S",
+                "modifier 'S' is for a group: its leader takes the samples, which carry the counts of all",
+                "Known",
+            ),
             ("cycles:x", "modifier 'x' is not known", "Known"),
             ("cycles:pppp", "precision 4 does not exist", "The highest"),
             ("sched:a b", "invalid event 'sched:a b'", "Name single"),

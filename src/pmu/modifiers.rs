@@ -14,7 +14,7 @@ pub(super) fn apply(letters: &str, max_precise: impl Fn() -> Option<u8>, event: 
     for letter in letters.chars() {
         if let Some(reason) = refusal(letter) {
             return Err(Error::new(ErrorKind::Usage, format!("modifier '{letter}' {reason}"))
-                .hint("Known modifiers: u user, k kernel, h hypervisor, G guest, H host, p pp ppp P precision."));
+                .hint("Known modifiers: u user, k kernel, h hypervisor, G guest, H host, p pp ppp P precision; of a group, as in {cycles,instructions}:S, also S."));
         }
     }
     let has = |letter| letters.contains(letter);
@@ -34,7 +34,7 @@ pub(super) fn apply(letters: &str, max_precise: impl Fn() -> Option<u8>, event: 
 fn refusal(letter: char) -> Option<&'static str> {
     match letter {
         'u' | 'k' | 'h' | 'G' | 'H' | 'p' | 'P' => None,
-        'S' => Some("is not supported: ironlaw samples every event of a group separately"),
+        'S' => Some("is for a group: its leader takes the samples, which carry the counts of all"),
         'D' => Some("is not supported: events are not pinned; their coverage is shown instead"),
         'W' => Some("is not supported: a group that does not fit is refused, not split"),
         'e' => Some("is not supported: the counters are shared with other users"),
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_letter_that_perf_knows_is_refused_with_its_reason() {
         for (letter, reason) in [
-            ('S', "every event of a group separately"),
+            ('S', "is for a group"),
             ('D', "not pinned"),
             ('W', "refused, not split"),
             ('e', "shared with other users"),

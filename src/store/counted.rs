@@ -112,6 +112,7 @@ impl Event {
             exclude_host,
             precise,
             group,
+            read_by_leader: false,
             unit,
         };
         HardwareEvent { role: self.role, event }

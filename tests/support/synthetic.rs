@@ -18,6 +18,8 @@ pub struct Synthetic {
     counters: HashMap<String, CounterId>,
     /// What one sample weighs.
     pub weight: u64,
+    /// The event of samples, by its index.
+    pub event: u16,
 }
 
 pub fn ms(milliseconds: u64) -> Nanos {
@@ -63,6 +65,7 @@ impl Synthetic {
             stacks: HashMap::new(),
             counters: HashMap::new(),
             weight: 1,
+            event: 0,
         }
     }
 
@@ -133,7 +136,8 @@ impl Synthetic {
         let stack = self.stack(stack);
         for n in 0..count {
             let at = ms(at_ms + 10 * n);
-            let sample = Sample { at, pid: 41, tid, cpu: 0, event: 0, weight: self.weight, stack, end, kernel };
+            let sample =
+                Sample { at, pid: 41, tid, cpu: 0, event: self.event, weight: self.weight, stack, end, kernel };
             self.builder.apply(Event::Sample(sample));
         }
         self

@@ -134,6 +134,37 @@ def sampling(checks, guest):
     checks.same("their weight is samples times period", event["weight"], event["samples"] * 1_000_000)
 
 
+def ipc_of_code(checks, guest):
+    """Samples of cycles that carry the counts of instructions: IPC of functions that run for long, none of those that take turns."""
+    for power in (0, 2):
+        period = 99_391 * 2 ** power
+        record = f"ironlaw -q record -e '{{cycles,instructions}}:uS' -c {period} -M none --call-graph none"
+        _, reports = guest.run(f"""
+            {record} -o phases -- loop --phases 100000; report phases.ironlaw phases
+            {record} -o turns -- loop 100000; report turns.ironlaw turns
+            ironlaw -q report turns.ironlaw; ironlaw -q report phases.ironlaw --format csv | head -3""", icount=str(power))
+        ipc, phases, turns = 2.0 ** -power, reports["phases"], reports["turns"]
+        tag = f"icount {power}"
+        for name, report in reports.items():
+            cycles, instructions = report["events"]
+            checks.near(f"{tag}: {name}: samples of cycles", cycles["samples"], 100_000 * PER_OP * 2 ** power / period, 0.01 * 100_000 * PER_OP * 2 ** power / period,
+                        "start-up, entries into the kernel")
+            checks.between(f"{tag}: {name}: samples whose counts are known, of all", instructions["samples"] / cycles["samples"], 0.9, 1.0,
+                           "the rest began in ironlaw's own code")
+            checks.near(f"{tag}: {name}: instructions of a known sample", instructions["weight"] / instructions["samples"], period * ipc, 1e-3 * period * ipc,
+                        "entries into the kernel")
+            checks.near(f"{tag}: {name}: IPC of all code", report["code_ipc"]["all"]["ipc"]["value"], ipc, 1e-3 * ipc, "entries into the kernel")
+        rows = {row["name"]: row["rates"] for row in phases["functions"]}
+        for function, instructions in (("heavy_part", HEAVY), ("light_part", LIGHT)):
+            checks.near(f"{tag}: IPC of {function}", rows[function]["ipc"]["value"], ipc, 1e-3 * ipc, "entries into the kernel")
+            checks.near(f"{tag}: intervals of {function}", rows[function]["samples"], 100_000 * instructions * 2 ** power / period,
+                        0.1 * 100_000 * instructions * 2 ** power / period, "as many as are known")
+            checks.between(f"{tag}: standard error of the IPC of {function}", rows[function]["ipc_error"], 0, 1e-3 * ipc)
+        rows = {row["name"]: row["rates"] for row in turns["functions"]}
+        for function in ("heavy_part", "light_part"):
+            checks.same(f"{tag}: {function}, in turns: no IPC, and why", rows[function]["ipc"].get("missing"), "interleaved")
+
+
 def known_core(checks, guest):
     """A Neoverse N1: found by its register, counted in groups; what the emulation does not count is missing, not zero."""
     _, found = guest.run(f"""
@@ -280,5 +311,5 @@ def placement(checks, guest):
         1: ([0], "cores"), 2: ([0, 4], "nodes 2"), 4: ([0, 1, 4, 5], "nodes 2"), 8: (eight, "nodes 2")})
 
 
-PARTS = [path_length, whole_program, windows, sampling, known_core, multiplexing, control_group, without_instructions, sweep, waiting_cores,
+PARTS = [path_length, whole_program, windows, sampling, ipc_of_code, known_core, multiplexing, control_group, without_instructions, sweep, waiting_cores,
          placement]

@@ -3,6 +3,7 @@
  *
  *   loop OPS [THREADS [all]]   OPS operations in each thread, one thread after the other or all at once; prints
  *                              `ops TOTAL`
+ *   loop --phases OPS          the heavy parts of OPS operations, then their light parts
  *   loop --beat PERIOD         until killed: interrupts each CPU every PERIOD cycles. QEMU sees that a counter of
  *                              instructions has overflown only when something else interrupts the CPU.
  */
@@ -40,6 +41,17 @@
 
 __asm__(".text\n.balign 64\n" PART(heavy_part, HEAVY_TURNS) PART(light_part, LIGHT_TURNS) WORK);
 void work(uint64_t ops);
+void heavy_part(void), light_part(void);
+
+static int phases(uint64_t ops)
+{
+    for (uint64_t op = 0; op < ops; op++)
+        heavy_part();
+    for (uint64_t op = 0; op < ops; op++)
+        light_part();
+    printf("ops %llu\n", (unsigned long long)ops);
+    return 0;
+}
 
 static sem_t turn[MOST_THREADS + 1];
 static uint64_t ops;
@@ -77,6 +89,8 @@ int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--beat") == 0)
         return beat(strtoull(argv[2], NULL, 10));
+    if (argc == 3 && strcmp(argv[1], "--phases") == 0)
+        return phases(strtoull(argv[2], NULL, 10));
     long threads = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     if (argc < 2 || threads < 1 || threads > MOST_THREADS) {
         fprintf(stderr, "usage: loop OPS [THREADS [all]]\n");

@@ -4,6 +4,7 @@
 use super::clock_periods::ClockPeriods;
 use super::event_queue::EventQueue;
 use super::follow::FollowedTasks;
+use super::group_counts::{Counts, GroupCounts};
 use super::maps::Mapping;
 use super::memberships::Memberships;
 use super::modules::Modules;
@@ -43,6 +44,8 @@ pub struct Assembler<W> {
     modules: Modules,
     stacks: Stacks,
     spans: OffCpuSpans,
+    /// Counts that samples of groups carry.
+    groups: GroupCounts,
     /// What samples of clocks weigh.
     pub clocks: ClockPeriods,
     /// Waits that the kernel sums.
@@ -76,6 +79,7 @@ impl<W: ProcSource> Assembler<W> {
             modules,
             stacks: Stacks::new(method),
             spans: OffCpuSpans::new(partial),
+            groups: GroupCounts::default(),
             clocks: ClockPeriods::default(),
             summed: SummedWaits::default(),
             proc,
@@ -157,6 +161,7 @@ impl<W: ProcSource> Assembler<W> {
                 self.spans.ended(task.tid);
                 self.twice.remove(&task.tid);
                 self.memberships.ended(task.tid);
+                self.groups.forget(task.tid);
                 self.tasks.died(at, task.pid, task.tid, &mut self.out);
             }
             Record::Cgroup(cgroup) => self.memberships.created(cgroup.id, cgroup.path),
@@ -241,6 +246,8 @@ impl<W: ProcSource> Assembler<W> {
         if origin.role == Role::Waits {
             return self.waited(at, stamp, sample);
         }
+        // Samples of others, which are left out, end an interval as well.
+        let (grown, weight) = self.counted(at, stamp, sample, &origin);
         let early = self.awaits_exec.is_some() && origin.role.ring_kind() == RingKind::Samples;
         if early || !self.follow.wants(stamp.pid, stamp.tid) || self.is_double(stamp.tid, &origin) {
             return;
@@ -255,20 +262,45 @@ impl<W: ProcSource> Assembler<W> {
             Role::Event(event) => {
                 self.samples += 1;
                 self.belongs(at, (stamp.pid, tid.unwrap_or(stamp.tid)), sample.cgroup);
-                self.out.push(Event::Sample(Sample {
+                let own = Sample {
                     at,
                     pid: stamp.pid,
                     tid: tid.unwrap_or(stamp.tid),
                     cpu: stamp.cpu,
                     event,
-                    weight: self.clocks.weight(event, at, sample.period),
+                    weight,
                     stack: built.stack,
                     end: built.end,
                     kernel: sample.mode == Mode::Kernel,
-                }));
+                };
+                self.out.push(Event::Sample(own));
+                let members = grown.iter().flatten().zip(event..).skip(1).take(usize::from(origin.layout.members));
+                members.filter(|(weight, _)| **weight > 0).for_each(|(weight, event)| {
+                    self.out.push(Event::Sample(Sample { event, weight: *weight, ..own }));
+                });
             }
             Role::Wakes(_) | Role::Waits | Role::Switches | Role::Tasks => {}
         }
+    }
+
+    /// What the events of a group counted since the last sample of its leader, if that is known, and the weight of this.
+    fn counted(
+        &mut self,
+        at: Nanos,
+        stamp: &SampleId,
+        sample: &record::Sample<'_>,
+        origin: &Origin,
+    ) -> (Option<Counts>, u64) {
+        let period = match origin.role {
+            Role::Event(event) => self.clocks.weight(event, at, sample.period),
+            _ => sample.period,
+        };
+        if origin.layout.members == 0 {
+            return (None, period);
+        }
+        let tid = origin.owner.map_or(0, |_| stamp.tid);
+        let grown = self.groups.grown(stamp.id, tid, sample.counts, period);
+        (grown, grown.map_or(period, |grown| grown[0]))
     }
 
     /// The kernel passed on a wait, or the last sums of a thread.
@@ -464,6 +496,34 @@ mod tests {
             ],
         );
         assert_eq!(samples(&events), [(5, 10), (8, 13)], "thread 6 has an event of its own");
+    }
+
+    #[test]
+    fn a_sample_of_a_group_is_one_of_each_member_by_what_it_counted() {
+        let mut assembler = assembler(&[]);
+        let layout = Layout { members: 2, ..Layout::default() };
+        let origins = [(SAMPLES, Origin { role: Role::Event(0), layout, owner: None })];
+        assembler.opened(origins.into_iter().collect(), FxHashSet::default());
+        let sample = |tid, time, counts: [u64; 3]| {
+            let mut tail = fake::words64(&[3, 70, 70]);
+            tail.extend(fake::words64(&counts));
+            fake::sample(2, 0x1010, 1000, stamp(tid, tid, time, SAMPLES), &tail)
+        };
+        let records = [
+            sample(5, 110, [1000, 700, 0]),
+            // Another's on this CPU: the interval of the next begins there.
+            sample(9, 120, [2000, 5000, 60]),
+            sample(5, 130, [3000, 5900, 64]),
+            // Samples were lost: nobody knows whose counts these are.
+            sample(5, 140, [9000, 9900, 70]),
+        ];
+        let events = run(&mut assembler, &records);
+        let seen: Vec<_> = events
+            .iter()
+            .filter_map(|event| if let Event::Sample(s) = event { Some((s.at.0, s.event, s.weight)) } else { None })
+            .collect();
+        assert_eq!(seen, [(10, 0, 1000), (10, 1, 700), (30, 0, 1000), (30, 1, 900), (30, 2, 4), (40, 0, 1000)]);
+        assert_eq!(assembler.samples, 3);
     }
 
     #[test]

@@ -259,9 +259,10 @@ impl Attacher<'_> {
     /// so the target's counting groups would hardly get a counter; and counter interrupts on all CPUs of a virtual
     /// machine have locked one up.
     fn keeps_to_tasks(&self) -> bool {
-        let requests = self.event_requests.sets.iter().filter(|set| set.is_by_cpu()).flat_map(|set| &set.requests);
-        let hardware = |request: &&Request| !matches!(request.pmu, event::SOFTWARE | event::TRACEPOINT);
-        requests.filter(hardware).any(|request| self.event_requests.is_virtual || !request.pinned)
+        let hardware = |request: &Request| !matches!(request.pmu, event::SOFTWARE | event::TRACEPOINT);
+        let pinned = |set: &EventGroup| set.requests.first().is_some_and(|leader| leader.pinned);
+        let mut sets = self.event_requests.sets.iter().filter(|set| set.is_by_cpu());
+        sets.any(|set| set.requests.iter().any(hardware) && (self.event_requests.is_virtual || !pinned(set)))
     }
 
     /// Opens events on every thread, listing the threads until no new one appears. Those found later may have been

@@ -14,7 +14,11 @@ pub fn coverage<'a>(
     let counted = events.filter_map(|event| {
         let origin = origins.get(&event.id().ok()?)?;
         let Role::Event(index) = origin.role else { return None };
-        Some((usize::from(index), event.read().ok()?))
+        let counted = match usize::from(origin.layout.members) {
+            0 => event.read().ok()?,
+            members => event.read_group(1 + members).ok()?.into(),
+        };
+        Some((usize::from(index), counted))
     });
     shares(counted, specs)
 }

@@ -92,6 +92,8 @@ impl EventRequests {
                 let each = 400 + u64::from(request.layout.stack_bytes);
                 each * match (request.rate, role) {
                     (Some(Rate::Frequency(hertz)), _) => hertz,
+                    // Read with the samples of its leader.
+                    (None, Role::Event(_)) => 0,
                     // What does not fit is summed in the kernel.
                     (_, Role::Waits) => 500,
                     _ => 8_000,

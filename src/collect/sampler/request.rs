@@ -2,12 +2,14 @@
 //! opened only on the calling thread, to test what is permitted and what counts.
 
 use super::event_requests::{EventGroup, EventRequests, Restrictions, layout, records, refused};
+use super::group_counts::MOST_MEMBERS;
 use super::origin::Role;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CallGraph, EventKind, EventSpec, Note, OnlyCode, Plan, Rate, Unit};
 use crate::pmu::detect::is_virtual;
 use crate::sys::perf::event::{self, Place, Request};
+use crate::sys::perf::record::Layout;
 use crate::sys::perf::tracefs::Format;
 use std::io;
 use std::path::Path;
@@ -43,8 +45,17 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     for (index, spec) in specs.iter().enumerate() {
         let mut request = sample_request(spec, plan.call_graph, rate, exclude_kernel, root)?;
         request.layout.cgroup = cgroups;
+        let members = members(&specs[index..]);
+        if spec.read_by_leader {
+            (request.rate, request.layout) = (None, Layout::default());
+        } else if members > MOST_MEMBERS {
+            return Err(Error::new(ErrorKind::Usage, format!("a group of {} events is too large", members + 1))
+                .hint(format!("With :S, a leader's samples carry the counts of up to {MOST_MEMBERS} others.")));
+        }
+        (request.reads_group, request.layout.members) = (members > 0, members as u8);
         // Counting groups take turns on the PMU; a sampling event among them would be inactive most of the time.
-        request.pinned = hardware && specs.len() == 1 && spec.kind.is_hardware() && counts(0, 0, true);
+        let alone = specs.len() == 1 + members && spec.kind.is_hardware();
+        request.pinned = hardware && alone && counts(0, 0, true);
         let role = Role::Event(index as u16);
         let same = index > 0 && spec.group.is_some() && specs[index - 1].group == spec.group;
         match sets.last_mut().filter(|_| same) {
@@ -72,6 +83,17 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     tasks.requests.iter_mut().for_each(|request| request.layout.cgroup = cgroups);
     sets.push(tasks);
     Ok(EventRequests { sets, specs, notes, hardware, is_virtual, exclude_kernel, waits, sums })
+}
+
+/// How many events after the first one are read with its samples.
+fn members(specs: &[EventSpec]) -> usize {
+    let (leader, rest) = specs.split_first().unzip();
+    let follows = |spec: &&EventSpec| spec.read_by_leader && Some(spec.group) == leader.map(|leader| leader.group);
+    if leader.is_some_and(|leader| leader.read_by_leader) {
+        0
+    } else {
+        rest.into_iter().flatten().take_while(follows).count()
+    }
 }
 
 fn sample_request(

@@ -38,7 +38,7 @@ pub(super) fn sample_cost(event_requests: &EventRequests, rings: &mut Rings, cpu
     let cpu = *cpus.get(at)?;
     let _one_cpu = OneCpu::stay_on(cpu)?;
     let ring = rings.of_mut(RingKind::Samples, at)?;
-    let sampled: Vec<&Request> = event_requests.sampled().collect();
+    let sampled: Vec<&Request> = event_requests.sampled().filter(|request| request.rate.is_some()).collect();
     let costs: Option<Vec<u64>> = sampled.iter().map(|request| cost_of(request, ring, cpu)).collect();
     costs?.iter().sum::<u64>().checked_div(sampled.len() as u64).map(Nanos)
 }

@@ -235,7 +235,7 @@ mod tests {
     }
 
     const CHAIN: Layout =
-        Layout { chain: true, raw: false, branches: false, registers: 0, stack_bytes: 0, cgroup: false };
+        Layout { members: 0, chain: true, raw: false, branches: false, registers: 0, stack_bytes: 0, cgroup: false };
 
     #[test]
     fn a_chain_is_split_at_its_markers_and_callers_lie_within_their_calls() {

@@ -28,6 +28,9 @@ pub fn report(report: &Report) -> Vec<u8> {
         ["kind", "self_share", "self_error", "total_share", "self_samples", "total_samples"].map(str::to_string),
     );
     head.extend([weight("self"), weight("total"), "samples_coverage".to_string()]);
+    if report.code_ipc.is_some() && report.groups.is_none() {
+        head.extend(["ipc", "ipc_error", "mpki"].map(str::to_string));
+    }
     line(&mut out, &head);
     let coverage = report.samples.coverage.value().map_or(String::new(), |share| share.to_string());
     rows.iter().for_each(|row| line(&mut out, &cells(what, row, &coverage)));
@@ -56,6 +59,10 @@ fn cells(what: &str, row: &FunctionRow, coverage: &str) -> Vec<String> {
         row.total_weight.to_string(),
         coverage.to_string(),
     ]);
+    // An empty cell is a missing value.
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let rates = row.rates.iter();
+    cells.extend(rates.flat_map(|rates| [rates.ipc.value(), rates.ipc_error, rates.mpki.value()]).map(number));
     cells
 }
 

@@ -5,6 +5,7 @@ use super::spans::{code, plain, prose};
 use crate::export::inert;
 use crate::model::{Note, Unit};
 use crate::view::Measured;
+use crate::view::code_ipc::cell;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
 use crate::view::number;
 use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, Report, key_values};
@@ -152,9 +153,13 @@ fn functions(out: &mut String, report: &Report) {
         None => ("function", &report.functions, report.functions_left_out),
     };
     let module = if what.contains(',') { "" } else { " module |" };
-    out.push_str(&format!("\n### By {}\n\n| self | ± | total |", what.replace(',', ", ")));
+    let (heads, lines) = match report.code_ipc.filter(|_| report.groups.is_none()) {
+        Some(_) => (" IPC | MPKI |", "---:|---:|"),
+        None => ("", ""),
+    };
+    out.push_str(&format!("\n### By {}\n\n| self | ± | total |{heads}", what.replace(',', ", ")));
     what.split(',').for_each(|key| out.push_str(&format!(" {key} |")));
-    out.push_str(&format!("{module}\n|---:|---:|---:|{}\n", "---|".repeat(what.split(',').count().max(2))));
+    out.push_str(&format!("{module}\n|---:|---:|---:|{lines}{}\n", "---|".repeat(what.split(',').count().max(2))));
     rows.iter().for_each(|row| out.push_str(&function(what, row)));
     if left_out > 0 {
         out.push_str(&format!("\nand {left_out} more\n"));
@@ -166,7 +171,8 @@ fn function(what: &str, row: &FunctionRow) -> String {
     let module = (!what.contains(',')).then_some(row.module.as_str());
     let cells: Vec<String> = key_values(what, &row.name).into_iter().chain(module).map(code).collect();
     let (own, total) = (row.self_share * 100.0, row.total_share * 100.0);
-    format!("| {own:.2}% | {error} | {total:.2}% | {} |\n", cells.join(" | "))
+    let rates = row.rates.map_or(String::new(), |rates| format!(" {} | {} |", cell(rates.ipc), cell(rates.mpki)));
+    format!("| {own:.2}% | {error} | {total:.2}% |{rates} {} |\n", cells.join(" | "))
 }
 
 fn threads(out: &mut String, report: &Report) {

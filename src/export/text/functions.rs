@@ -3,14 +3,17 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
-use crate::view::CodeKind;
+use crate::view::code_ipc::cell;
 use crate::view::escape::visible;
 use crate::view::number;
 use crate::view::report::{FunctionRow, Report, key_values};
+use crate::view::{CodeKind, Measured};
 
 const MODULE: usize = 18;
 /// `  self   ±     total  k `: the columns before the name.
 const NUMBERS: usize = 27;
+/// `     IPC    MPKI`: two columns more, if they were measured.
+const RATES: usize = 16;
 
 pub(super) fn write(page: &mut Page, report: &Report) {
     let (what, rows, left_out) = match &report.groups {
@@ -36,10 +39,13 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     // Beyond 80 columns, half of the additional space may go to the module.
     let most = MODULE + page.room.saturating_sub(80) / 2;
     let module = if modules { widest(|row| columns::width(&visible(short(&row.module)))).clamp(6, most) } else { 0 };
-    let others = NUMBERS + if modules { module + 2 } else { 0 };
+    let ipc = report.code_ipc.filter(|_| report.groups.is_none());
+    let rates = if ipc.is_some() { RATES } else { 0 };
+    let others = NUMBERS + rates + if modules { module + 2 } else { 0 };
     let name = page.name_column(widest(|row| columns::width(&visible(&row.name))).max(what.len()), others);
     page.captions(&format!(
-        "    self      ±    total    {}  {}",
+        "    self      ±    total{}    {}  {}",
+        if ipc.is_some() { "     IPC    MPKI" } else { "" },
         columns::left(what, name),
         if modules { "module" } else { "" }
     ));
@@ -47,13 +53,32 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         page.line(&line(row, name, module));
         for step in &row.call_paths {
             let share = format!("{}%", two_decimals(step.share));
-            let lead = format!("{:26}{}{} ", "", "  ".repeat(step.level), columns::right(&share, 7));
+            let lead = format!("{:1$}{2}{3} ", "", 26 + rates, "  ".repeat(step.level), columns::right(&share, 7));
             let room = page.room_after(columns::width(&lead));
             let name = columns::function(&visible(&step.name), room);
             page.line(&page.paint(Ink::Quiet, &format!("{lead}{name}")));
         }
     }
     page.left_out(left_out, many, " (--limit 0 shows all)");
+    if let Some(ipc) = ipc {
+        page.paragraph("  ", &ipc.text(), Some(Ink::Quiet));
+        for reason in missing(rows) {
+            page.paragraph("  ", &format!("-: {reason}"), Some(Ink::Quiet));
+        }
+    }
+}
+
+/// Why rows have no IPC, each reason once.
+fn missing(rows: &[FunctionRow]) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    for rates in rows.iter().filter_map(|row| row.rates) {
+        if let Measured::Missing { reason, .. } = rates.ipc
+            && !reasons.contains(&reason)
+        {
+            reasons.push(reason);
+        }
+    }
+    reasons
 }
 
 /// The names of the keys, and the rows with their values below them.
@@ -89,8 +114,10 @@ fn line(row: &FunctionRow, name: usize, module: usize) -> String {
         CodeKind::User | CodeKind::Heading => ' ',
     };
     let shown = columns::function(&visible(&row.name), name);
+    let right = |value| columns::right(&cell(value), 6);
+    let rates = row.rates.map_or(String::new(), |rates| format!("  {}  {}", right(rates.ipc), right(rates.mpki)));
     format!(
-        "{}  {}  {} {mark} {}  {}",
+        "{}  {}  {}{rates} {mark} {}  {}",
         columns::right(&percent(row.self_share), 8),
         columns::right(&error, 5),
         columns::right(&percent(row.total_share), 7),

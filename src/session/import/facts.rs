@@ -63,6 +63,8 @@ fn spec(event: &PerfEvent) -> EventSpec {
         exclude_host,
         precise: attr.precise(),
         group: *group,
+        // perf gives such events no rate of their own.
+        read_by_leader: group.is_some() && attr.rate == 0 && attr.reads_group(),
         unit,
     }
 }

@@ -57,8 +57,8 @@ struct Import<'a, O> {
     dumps: FxHashMap<u32, String>,
     /// Counters that were read, by event.
     counters: FxHashMap<usize, CounterId>,
-    /// The last value of each counter id, for samples with counter values.
-    values: FxHashMap<u64, u64>,
+    /// The last value of each counter id, for samples with counter values; by thread where the counts are of threads.
+    values: FxHashMap<(u64, u32), u64>,
     /// Time of the first sample, the origin of all times, and the last time seen.
     base: Option<u64>,
     now: Nanos,
@@ -243,7 +243,10 @@ impl<'a, O: Output> Import<'a, O> {
         self.problems.branches += u64::from(attr.has_branches() && !attr.has_call_stack());
         let fixed = if attr.is_frequency() { 1 } else { attr.rate };
         let alone = [(record.event, sample.period.unwrap_or(fixed))];
-        let weights = sample.reads.map(|reads| self.grown(record.event, &reads));
+        let weights = sample.reads.map(|reads| {
+            let of_thread = if attr.reads_by_thread() { tid } else { 0 };
+            self.grown(record.event, of_thread, &reads)
+        });
         for (event, weight) in weights.as_deref().unwrap_or(&alone) {
             let event = u16::try_from(*event).unwrap_or_default();
             let weight = *weight;
@@ -253,13 +256,13 @@ impl<'a, O: Output> Import<'a, O> {
 
     /// A leader's sample with counter values represents one sample of every group member. Each weighs the increase of
     /// its counter; a counter without an increase has no sample.
-    fn grown(&mut self, event: usize, reads: &ReadValues<'_>) -> Vec<(usize, u64)> {
+    fn grown(&mut self, event: usize, of_thread: u32, reads: &ReadValues<'_>) -> Vec<(usize, u64)> {
         let grown = reads.iter().filter_map(|(value, id)| {
             let (event, id) = match id {
                 Some(id) => (self.perf.event_by_id(id)?, id),
                 None => (event, 0),
             };
-            let before = self.values.insert(id, value).unwrap_or_default();
+            let before = self.values.insert((id, of_thread), value).unwrap_or_default();
             Some((event, value.wrapping_sub(before))).filter(|(_, weight)| *weight > 0)
         });
         grown.collect()

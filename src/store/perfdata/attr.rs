@@ -47,6 +47,7 @@ mod branch {
 
 /// Bits of the flags.
 mod flag {
+    pub const INHERIT: u64 = 1 << 1;
     pub const EXCLUDE_USER: u64 = 1 << 4;
     pub const EXCLUDE_KERNEL: u64 = 1 << 5;
     pub const EXCLUDE_HV: u64 = 1 << 6;
@@ -112,6 +113,19 @@ impl Attr {
         // Later fields were added one by one; an older file ends before them, and they stay zero.
         let _ = later();
         Some(attr)
+    }
+
+    /// Whether samples carry the counts of the whole group.
+    #[must_use]
+    pub fn reads_group(&self) -> bool {
+        self.sample & sample::READ != 0 && self.read & read::GROUP != 0
+    }
+
+    /// Whether the counts in samples are those of the sampled thread alone, although the event follows new threads
+    /// (kernel 6.13 and later; earlier ones refuse it).
+    #[must_use]
+    pub fn reads_by_thread(&self) -> bool {
+        self.flags & flag::INHERIT != 0 && self.sample & sample::READ != 0
     }
 
     /// Whether `rate` is samples per second.

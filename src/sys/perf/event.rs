@@ -55,7 +55,8 @@ pub struct Request {
     pub switches: bool,
     /// Wakes the reader when this many bytes wait in the ring this event owns.
     pub watermark: u32,
-    /// As a group leader it is read together with its members, by [`PerfEvent::read_group`] only.
+    /// As a group leader it is read together with its members, by [`PerfEvent::read_group`] only. If its layout says how
+    /// many these are, its samples carry all counts.
     pub reads_group: bool,
 }
 
@@ -175,7 +176,7 @@ impl Request {
         let layout = &self.layout;
         cfg::SampleFormat {
             // The kernel never exchanges events whose samples carry the count.
-            stat: self.keeps_task,
+            stat: self.keeps_task || layout.members > 0,
             code_addr: true,
             period: true,
             call_chain: layout.chain.then_some(CallChain {
@@ -271,6 +272,13 @@ pub struct GroupCounted {
     pub enabled_ns: u64,
     /// Nanoseconds they were counting.
     pub running_ns: u64,
+}
+
+impl From<GroupCounted> for Counted {
+    /// The leader's.
+    fn from(GroupCounted { values, enabled_ns, running_ns }: GroupCounted) -> Counted {
+        Counted { value: values.first().copied().unwrap_or_default(), enabled_ns, running_ns }
+    }
 }
 
 /// Maximum number of group members: more than any PMU counts at once.

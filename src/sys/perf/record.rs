@@ -11,6 +11,8 @@ use crate::abi::{Cursor, Words};
 /// Optional contents of a sample, after the common prefix. The same for all samples of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layout {
+    /// Members of the event's group, whose counts each sample carries after its own; 0 for no counts.
+    pub members: u8,
     /// A call chain made by the kernel.
     pub chain: bool,
     /// Raw tracepoint data.
@@ -49,6 +51,8 @@ pub struct Sample<'a> {
     pub period: u64,
     /// Processor mode.
     pub mode: Mode,
+    /// The counts so far of the event and the members of its group.
+    pub counts: Words<'a>,
     /// Call chain with context markers, innermost first.
     pub chain: Words<'a>,
     /// Raw tracepoint data.
@@ -150,6 +154,7 @@ fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layo
     cursor.skip(4)?;
     let period = cursor.u64()?;
     let Some(layout) = layout(stamp.id) else { return Some((stamp, Record::Other)) };
+    let counts = if layout.members > 0 { group_counts(cursor)? } else { Words::default() };
     let chain = if layout.chain { perf::counted(cursor, 1)? } else { Words::default() };
     let raw = if layout.raw { perf::raw(cursor)? } else { &[] };
     let branches = if layout.branches { perf::counted(cursor, 3)? } else { Words::default() };
@@ -158,7 +163,14 @@ fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layo
     let stack = if layout.stack_bytes > 0 { perf::stack(cursor)? } else { &[] };
     let cgroup = if layout.cgroup { Some(cursor.u64()?) } else { None };
     let mode = Mode::of(misc);
-    Some((stamp, Record::Sample(Sample { ip, period, mode, chain, raw, branches, registers, stack, cgroup })))
+    Some((stamp, Record::Sample(Sample { ip, period, mode, counts, chain, raw, branches, registers, stack, cgroup })))
+}
+
+/// The counts of a group: their number, the times enabled and running, and the counts, the leader's first.
+fn group_counts<'a>(cursor: &mut Cursor<'a>) -> Option<Words<'a>> {
+    let number = cursor.u64()?;
+    cursor.skip(16)?;
+    cursor.take_words(number)
 }
 
 #[cfg(test)]
@@ -277,8 +289,17 @@ mod tests {
 
     #[test]
     fn a_sample_with_everything_is_split_at_the_right_places() {
-        let layout = Layout { chain: true, raw: true, branches: true, registers: 0b111, stack_bytes: 16, cgroup: true };
-        let mut tail = words64(&[2, 0xaa, 0xbb]);
+        let layout = Layout {
+            members: 1,
+            chain: true,
+            raw: true,
+            branches: true,
+            registers: 0b111,
+            stack_bytes: 16,
+            cgroup: true,
+        };
+        let mut tail = words64(&[2, 70, 60, 500, 900]);
+        tail.extend(words64(&[2, 0xaa, 0xbb]));
         tail.extend(words32(&[4, 0xfeed]));
         tail.extend(words64(&[1, 10, 20, 30]));
         tail.extend(words64(&[2, 1, 2, 3]));
@@ -287,6 +308,7 @@ mod tests {
         let Some((stamp, Record::Sample(sample))) = read(&bytes, layout) else { panic!("not a sample") };
         assert_eq!((stamp, time(&bytes)), (STAMP, Some(7_000)));
         assert_eq!((sample.ip, sample.period, sample.mode, sample.registers.wide), (0x400, 1003, Mode::User, true));
+        assert_eq!(sample.counts.iter().collect::<Vec<_>>(), [500, 900]);
         assert_eq!(sample.chain.iter().collect::<Vec<_>>(), [0xaa, 0xbb]);
         assert_eq!(sample.raw, 0xfeedu32.to_ne_bytes());
         assert_eq!(sample.branches.iter().collect::<Vec<_>>(), [10, 20, 30]);
@@ -345,8 +367,16 @@ mod tests {
 
     #[test]
     fn a_record_cut_anywhere_is_refused_without_a_panic() {
-        let layout = Layout { chain: true, raw: true, branches: true, registers: 0b111, stack_bytes: 16, cgroup: true };
-        let mut tail = words64(&[1, 0xaa]);
+        let layout = Layout {
+            members: 1,
+            chain: true,
+            raw: true,
+            branches: true,
+            registers: 0b111,
+            stack_bytes: 16,
+            cgroup: true,
+        };
+        let mut tail = words64(&[2, 70, 60, 500, 900, 1, 0xaa]);
         tail.extend(words32(&[4, 1]));
         tail.extend(words64(&[0, 2, 1, 2, 3, 8, 0x11, 8, 99]));
         for whole in [fake::sample(2, 1, 1, STAMP, &tail), fake::mapping(1, 2, 3, 4, "/x", STAMP)] {
@@ -358,6 +388,7 @@ mod tests {
         for lie in [u64::MAX, 1 << 40, 3] {
             let bytes = fake::sample(2, 1, 1, STAMP, &words64(&[lie]));
             assert_eq!(read(&bytes, Layout { chain: true, ..Layout::default() }), None);
+            assert_eq!(read(&bytes, Layout { members: 1, ..Layout::default() }), None);
         }
     }
 }

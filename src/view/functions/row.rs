@@ -1,6 +1,7 @@
 //! A row of the table, and how it changed.
 
 use crate::analysis::{CodeKind, Rank, Ranking};
+use crate::view::code_ipc::CodeRates;
 use serde::Serialize;
 
 /// A function, module, thread or process. Shares are of the whole selection, 0 to 1.
@@ -32,6 +33,8 @@ pub struct Row {
     pub self_samples: u64,
     /// Samples including what it calls.
     pub total_samples: u64,
+    /// The rates of its own code; `None` unless cycles and instructions were sampled, and for a row that is no function.
+    pub rates: Option<CodeRates>,
     /// Its change; `None` without a comparison.
     pub change: Option<Change>,
 }
@@ -55,6 +58,7 @@ impl Row {
             total_weight: rank.total_weight,
             self_samples: rank.self_samples,
             total_samples: rank.total_samples,
+            rates: None,
             change: None,
         }
     }

@@ -3,9 +3,10 @@
 use super::change::ReferenceRanking;
 use super::detail::Detail;
 use super::row::Row;
-use crate::analysis::{Axis, GroupBy, SortBy, UNRESOLVED, metrics, rank, short, value_of};
+use crate::analysis::{Axis, CodeIpc, GroupBy, SortBy, UNRESOLVED, metrics, rank, short, value_of};
 use crate::model::MetricId;
 use crate::view::Measured;
+use crate::view::code_ipc::CodeIpcView;
 use crate::view::context::ViewContext;
 use crate::view::labels::axis_of;
 use serde::Serialize;
@@ -28,6 +29,8 @@ pub struct FunctionsView {
     pub samples: u64,
     /// CPU time in seconds, to explain why there are no samples; `None` if there are samples.
     pub cpu_time: Option<Measured>,
+    /// Instructions per cycle of code; `None` unless cycles and instructions were sampled and a row is a function.
+    pub code_ipc: Option<CodeIpcView>,
     /// The rows, by self weight.
     pub rows: Vec<Row>,
     /// Number of rows left out.
@@ -59,6 +62,11 @@ impl FunctionsView {
         if let Some(before) = before {
             before.compare(&ranking, &mut rows, off_cpu);
         }
+        let code_ipc = CodeIpc::of(context.profile, &context.names, &context.tasks, &context.selection)
+            .filter(|_| by == GroupBy::Function && !off_cpu);
+        for row in &mut rows {
+            row.rates = code_ipc.as_ref().map(|code_ipc| code_ipc.function(&row.name, &row.module).into());
+        }
         let around = (by == GroupBy::Function).then(|| match detail {
             Some((name, module)) => match find(&rows, name, module) {
                 Some(row) => Some(Detail::of(context, &row.name, &row.module, Some(row.clone()))),
@@ -74,6 +82,7 @@ impl FunctionsView {
             weight: ranking.weight,
             samples: ranking.samples,
             cpu_time: (ranking.samples == 0).then(|| cpu_time(context)),
+            code_ipc: code_ipc.as_ref().map(CodeIpcView::of),
             rows,
             left_out,
             left_out_share,

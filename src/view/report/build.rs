@@ -7,14 +7,15 @@ use super::{
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
-    Butterfly, Cgroups, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy, StackCounts, Summary,
-    Tasks, ThreadSet, Window, blocked_paths, group, metrics, off_cpu_totals, operations, per_operation, processes,
-    rank, summary, threads,
+    Axis, Butterfly, Cgroups, CodeIpc, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy,
+    StackCounts, Summary, Tasks, ThreadSet, Window, blocked_paths, group, metrics, off_cpu_totals, operations,
+    per_operation, processes, rank, summary, threads,
 };
 use crate::error::Result;
 use crate::model::glob::matches;
 use crate::model::profile::Profile;
 use crate::model::{Meta, OpsSpec, WaitSource};
+use crate::view::code_ipc::CodeIpcView;
 use crate::view::findings::FindingsView;
 use crate::view::labels::{axis_of, call_graph_of, rate_of};
 use crate::view::notes::notes;
@@ -125,6 +126,11 @@ impl Report {
             (None, _) => Cow::Owned(ranked(GroupBy::Function)),
         };
         let functions = options.shown(&functions);
+        let code_ipc = CodeIpc::of(profile, &names, &tasks, selection).filter(|_| selection.axis != Axis::OffCpu);
+        let mut function_rows = options.function_rows(profile, &names, &counts, &functions);
+        for row in &mut function_rows {
+            row.rates = code_ipc.as_ref().map(|code_ipc| code_ipc.function(&row.name, &row.module).into());
+        }
         let thread_rows = threads(&tasks, &counters, &counts, window);
         let process_rows = processes(&tasks, &thread_rows);
         let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
@@ -154,7 +160,8 @@ impl Report {
             findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &counts.who, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
-            functions: options.function_rows(profile, &names, &counts, &functions),
+            code_ipc: code_ipc.as_ref().map(CodeIpcView::of),
+            functions: function_rows,
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
             groups: (options.by != [GroupKey::Function]).then(|| {
                 let ranking = match options.by.as_slice() {

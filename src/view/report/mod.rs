@@ -19,6 +19,7 @@ pub use tables::{
 };
 
 use super::baseline::BaselineComparisonView;
+use super::code_ipc::CodeIpcView;
 use super::findings::{FindingView, FindingsView};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, HostFacts, Note};
@@ -68,6 +69,9 @@ pub struct Report {
     pub metrics: Vec<MetricView>,
     /// The hardware events that were counted.
     pub hardware: HardwareView,
+    /// Instructions per cycle of code; absent unless cycles and instructions were sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_ipc: Option<CodeIpcView>,
     /// The functions, in the requested order.
     pub functions: Vec<FunctionRow>,
     /// Number of functions left out.

@@ -7,6 +7,7 @@ use crate::analysis::{
 };
 use crate::model::WaitSource;
 use crate::units::Nanos;
+use crate::view::code_ipc::CodeRates;
 use crate::view::{Measured, number};
 use serde::Serialize;
 
@@ -50,6 +51,9 @@ pub struct FunctionRow {
     pub self_weight: u64,
     /// Weight of the samples with it anywhere on the stack.
     pub total_weight: u64,
+    /// The rates of its own code; absent unless cycles and instructions were sampled, and for a row that is no function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<CodeRates>,
     /// Its call paths, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub call_paths: Vec<PathStep>,
@@ -70,6 +74,7 @@ impl FunctionRow {
             total_samples: rank.total_samples,
             self_weight: rank.self_weight,
             total_weight: rank.total_weight,
+            rates: None,
             call_paths: Vec::new(),
         }
     }

@@ -82,6 +82,7 @@ fn remedy(why: Why) -> Option<&'static str> {
         Why::QueueUnknown => Some("run fewer busy threads than CPUs, or on CPUs of their own"),
         Why::ThreadsUnread => Some("record the waits themselves: --off-cpu sees every thread"),
         Why::TooCostly => Some("count nevertheless: --max-overhead 100"),
+        Why::Interleaved => Some("sample each event by itself: -e cycles,instructions"),
         Why::RunsScatter | Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => {
             None
         }

@@ -9,11 +9,12 @@ use crate::tui::keys::Action;
 use crate::tui::panel::PanelContext;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::tui::widgets::{WidgetContext, bar, put};
-use crate::view::GroupBy;
+use crate::view::code_ipc;
 use crate::view::escape::visible;
 use crate::view::fit::{end, width};
 use crate::view::functions::{FunctionsView, Row, file_name, is_real};
 use crate::view::number;
+use crate::view::{GroupBy, Measured};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -30,6 +31,8 @@ pub(super) enum Field {
     Total,
     Change,
     Samples,
+    Ipc,
+    Mpki,
     Kind,
     Name,
     Module,
@@ -103,6 +106,9 @@ pub(super) fn columns(state: &State, view: &FunctionsView) -> Vec<(Field, Column
         columns.push((Field::Change, number(title, 8, 2)));
     }
     columns.push((Field::Samples, number(if view.off_cpu { "blocked" } else { "samples" }, 9, 3)));
+    if view.code_ipc.is_some() {
+        columns.extend([(Field::Ipc, number("IPC", 6, 2)), (Field::Mpki, number("MPKI", 6, 4))]);
+    }
     if is_code {
         columns.push((Field::Kind, Column { least: 1, rank: 1, ..Column::default() }));
     }
@@ -174,12 +180,21 @@ fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, con
             Cell::new(number::seconds(row.total_weight as f64 / 1e9).joined(), theme.text)
         }
         Field::Samples => Cell::new(number::count(row.self_samples), theme.text),
+        Field::Ipc => rate(row.rates.map(|rates| rates.ipc), context),
+        Field::Mpki => rate(row.rates.map(|rates| rates.mpki), context),
         Field::Kind => Cell::new(mark(row.kind, row.inlined), theme.dim),
         Field::Name => {
             let style = if state.rows.finds(row) { theme.found } else { theme.text };
             Cell::new(row.name.as_str(), style)
         }
         Field::Module => Cell::new(file_name(&row.module), theme.dim),
+    }
+}
+
+fn rate<'a>(value: Option<Measured>, context: WidgetContext<'_>) -> Cell<'a> {
+    match value.filter(|value| value.value().is_some()) {
+        Some(value) => Cell::new(code_ipc::cell(value), context.theme.text),
+        None => Cell::new("-", context.theme.missing),
     }
 }
 

@@ -266,7 +266,7 @@ fn sort_of(field: Field) -> Option<Sort> {
         Field::Change => Some(Sort::Change),
         Field::Samples => Some(Sort::Samples),
         Field::Name => Some(Sort::Name),
-        Field::Kind | Field::Module => None,
+        Field::Ipc | Field::Mpki | Field::Kind | Field::Module => None,
     }
 }
 

@@ -81,6 +81,7 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::OpsSilent => &["the operation source gave no total", "no total yet"],
         Why::Multiplexed => &["counted for too little of the time"],
         Why::TooFewSamples => &["too few samples"],
+        Why::Interleaved => &["other code runs between its samples", "interleaved"],
         Why::RunsScatter => &["runs of the same differ by as much", "runs scatter"],
         Why::LostEvents => &["records were lost"],
         Why::NotRecorded => &["not recorded"],
