@@ -218,6 +218,19 @@ impl CodeIpc {
         let few = Rates { ipc: none, ipc_error: None, mpki: none, samples: 0 };
         known.and_then(|function| self.functions.get(function)).copied().unwrap_or(few)
     }
+
+    /// Cycles per instruction of each function's own code over those of all code, by name, where both are known. Functions
+    /// that share a name have none.
+    #[must_use]
+    pub fn slowness(&self) -> FxHashMap<&str, f64> {
+        let mut found: FxHashMap<&str, Option<f64>> = FxHashMap::default();
+        for ((name, _), function) in &self.names {
+            let rates = self.functions.get(function);
+            let ratio = rates.and_then(|rates| Some(self.whole.ipc.value()? / rates.ipc.value()?));
+            found.entry(name).and_modify(|ratio| *ratio = None).or_insert(ratio);
+        }
+        found.into_iter().filter_map(|(name, ratio)| Some((name, ratio?))).collect()
+    }
 }
 
 /// The innermost function of each stack, looked up once.
@@ -388,6 +401,8 @@ mod tests {
         assert!(found.grouped);
         assert_eq!((ipc(&found, "fast"), ipc(&found, "slow")), (Ok((2.0, 0.0)), Ok((0.25, 20.0))));
         assert_eq!(found.function("slow", "app").ipc_error, Some(0.0));
+        let (slowness, all) = (found.slowness(), *found.whole.ipc.value().unwrap());
+        assert_eq!((slowness.get("fast"), slowness.get("slow")), (Some(&(all / 2.0)), Some(&(all / 0.25))));
         let whole = found.whole.ipc.value().unwrap();
         assert!((whole - (49.0 * 2.0 + 1.9 + 50.0 * 0.25) / 100.0).abs() < 1e-9, "{whole}");
         assert_eq!(ipc(&found, "absent"), Err(Why::TooFewSamples));
@@ -400,7 +415,7 @@ mod tests {
             (0..400).map(|at| (if at * 7 % 10 < 7 { "often" } else { "seldom" }, Some([1000, 1]))).collect();
         let found = of(&profile(true, &samples));
         assert_eq!((ipc(&found, "often"), ipc(&found, "seldom")), (Err(Why::Interleaved), Err(Why::Interleaved)));
-        assert_eq!(found.whole.ipc.value(), Some(&1.0));
+        assert_eq!((found.whole.ipc.value(), found.slowness().len()), (Some(&1.0), 0));
         assert_eq!(found.user.ipc.value(), Some(&1.0), "all of it is user code");
         assert_eq!(found.kernel.ipc.why(), Some(Why::TooFewSamples));
     }

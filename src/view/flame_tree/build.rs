@@ -1,11 +1,22 @@
 //! Builds a flame tree from a profile's call tree, and finds its cells in the tree of another time or recording.
 
 use super::tree::{FlameTree, Node, ReferenceTotals};
-use crate::analysis::{Label, ProfileTree};
+use crate::analysis::{CodeIpc, Label, ProfileTree};
 use crate::view::context::ViewContext;
 use crate::view::labels::axis_of;
 use crate::view::query::Grouping;
 use rustc_hash::FxHashMap;
+
+/// A ratio as a step from -2 to 2: twice as much is much more, a fifth is within what code differs by anyway.
+fn slowness_step(ratio: f64) -> i8 {
+    match ratio {
+        ratio if ratio >= 2.0 => 2,
+        ratio if ratio >= 1.2 => 1,
+        ratio if ratio <= 0.5 => -2,
+        ratio if ratio <= 1.0 / 1.2 => -1,
+        _ => 0,
+    }
+}
 
 impl FlameTree {
     /// The call tree of a view context.
@@ -19,7 +30,15 @@ impl FlameTree {
             }
         };
         let (tree, before) = (grow(context), context.reference.as_deref().map(grow));
-        FlameTree::build(&tree, before.as_ref(), axis_of(&context.profile.meta, context.selection.axis).1)
+        let unit = axis_of(&context.profile.meta, context.selection.axis).1;
+        let mut flame_tree = FlameTree::build(&tree, before.as_ref(), unit);
+        let ViewContext { profile, names, tasks, selection, .. } = context;
+        if let Some(code_ipc) = CodeIpc::of(profile, names, tasks, selection) {
+            let known = code_ipc.slowness();
+            let step = |label: &Label| known.get(label.text.as_str()).map(|ratio| slowness_step(*ratio));
+            flame_tree.slowness = flame_tree.labels.iter().map(step).collect();
+        }
+        flame_tree
     }
 
     pub(super) fn build(tree: &ProfileTree, before: Option<&ProfileTree>, unit: &'static str) -> FlameTree {
@@ -47,6 +66,7 @@ impl FlameTree {
             total: total.clone().fold(0, |sum, root| sum.saturating_add(root.value)),
             samples: total.map(|root| root.samples).sum(),
             past: None,
+            slowness: Vec::new(),
             difference: None,
             nodes,
         };

@@ -50,6 +50,7 @@ impl FlameTree {
             roots: difference.roots,
             unit: difference.unit,
             samples: difference.samples[1],
+            slowness: Vec::new(),
             past: None,
             nodes,
             difference: Some(Box::new(difference)),

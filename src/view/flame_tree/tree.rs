@@ -23,6 +23,9 @@ pub struct FlameTree {
     pub samples: u64,
     /// Totals of the other side; `None` without a comparison.
     pub past: Option<ReferenceTotals>,
+    /// For each label, the CPI of its own code against that of all code, from -2 (much less) to 2 (much more); `None` where
+    /// it is not known. Empty unless cycles and instructions were sampled.
+    pub slowness: Vec<Option<i8>>,
     /// Cost of each cell per operation at two points of a sweep, in the order of the nodes; `None` for one profile.
     pub difference: Option<Box<DiffFlameGraph>>,
 }
@@ -73,6 +76,12 @@ impl FlameTree {
     #[must_use]
     pub fn label(&self, node: u32) -> Option<&Label> {
         self.labels.get(self.nodes.get(node as usize)?.label as usize)
+    }
+
+    /// The CPI of a cell's function against that of all code; `None` if it is not known.
+    #[must_use]
+    pub fn slowness(&self, node: u32) -> Option<i8> {
+        *self.slowness.get(self.nodes.get(node as usize)?.label as usize)?
     }
 
     /// The children of a cell, or the roots.

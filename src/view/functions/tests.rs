@@ -1,10 +1,11 @@
 use super::table::keep_largest;
 use super::*;
 use crate::analysis::testing::{Synthetic, ms};
-use crate::model::TaskState;
 use crate::model::profile::Profile;
+use crate::model::{EventKind, EventSpec, TaskState, Unit};
 use crate::view::context::ViewContext;
-use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
+use crate::view::flame_tree::FlameTree;
+use crate::view::query::{Bounds, CompareWith, Grouping, Query, TaskFilter, TimeSelector, ViewRequest};
 use crate::view::{Axis, GroupBy};
 
 fn query(compare_with: CompareWith, axis: Axis) -> Query {
@@ -136,4 +137,31 @@ impl Row {
     fn named(&self, name: &str) -> Row {
         Row { name: name.to_string(), ..self.clone() }
     }
+}
+
+#[test]
+fn functions_have_rates_where_cycles_and_instructions_were_sampled_and_other_rows_have_none() {
+    let spec = |name, config| EventSpec::new(name, EventKind::Hardware(config), Unit::Count);
+    let sampled = || {
+        let mut synthetic = Synthetic::new();
+        synthetic.meta.events = vec![spec("cycles", 0), spec("instructions", 1)];
+        for (event, weight) in [(0, 100), (1, 50)] {
+            (synthetic.event, synthetic.weight) = (event, weight);
+            synthetic.samples(0, 41, "/bin/app!main;/bin/app!get", 40).samples(0, 41, "/bin/app!main", 5);
+        }
+        synthetic
+    };
+    let functions = plain(sampled(), GroupBy::Function, None);
+    let ipc: Vec<_> = functions.rows.iter().map(|row| (row.name.as_str(), row.rates.unwrap().ipc.value())).collect();
+    assert_eq!(ipc, [("get", Some(0.5)), ("main", None)], "five samples are too few");
+    assert_eq!(functions.code_ipc.unwrap().all.ipc.value(), Some(0.5));
+    for none in [plain(sampled(), GroupBy::Thread, None), plain(server(), GroupBy::Function, None)] {
+        assert!(none.code_ipc.is_none() && none.rows.iter().all(|row| row.rates.is_none()));
+    }
+    let profile = sampled().finish();
+    let bounds = Bounds { since: ms(0), now: ms(10_000) };
+    let context = ViewContext::of(&profile, None, bounds, &query(CompareWith::Nothing, Axis::Event(0)));
+    let flame_tree = FlameTree::of(&context, Grouping::Plain);
+    let get = flame_tree.find(&["main".to_string(), "get".to_string()]).unwrap();
+    assert_eq!((flame_tree.slowness(get), flame_tree.slowness(0)), (Some(0), None), "as the whole, and not known");
 }

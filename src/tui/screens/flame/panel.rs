@@ -73,7 +73,8 @@ impl Panel for State {
                 self.colours = match self.colours {
                     Colours::Kind => Colours::Name,
                     Colours::Name if self.compared => Colours::Change,
-                    Colours::Name | Colours::Change => Colours::Kind,
+                    Colours::Name | Colours::Change if !self.tree.slowness.is_empty() => Colours::Cpi,
+                    Colours::Name | Colours::Change | Colours::Cpi => Colours::Kind,
                 };
                 Some(Vec::new())
             }

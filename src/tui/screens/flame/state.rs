@@ -56,6 +56,8 @@ pub(super) enum Colours {
     Name,
     /// The change.
     Change,
+    /// Cycles per instruction against those of all code.
+    Cpi,
 }
 
 /// The screen's state. Cells are remembered by the names from the root: node numbers change with every snapshot.
