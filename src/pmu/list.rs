@@ -180,7 +180,7 @@ mod tests {
             let events = parse(list, &INTEL).unwrap();
             let seen: Vec<_> = events.iter().map(|event| event.read_by_leader).collect();
             assert_eq!(seen, expected, "{list}");
-            assert!(events.iter().all(|event| event.exclude_kernel == list.contains('u')), "{list}");
+            assert!(events.iter().all(|event| event.exclude_kernel == list.contains(":u")), "{list}");
         }
     }
 

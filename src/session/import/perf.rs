@@ -401,4 +401,64 @@ mod tests {
         };
         assert_eq!((topics(0), topics(3)), (vec![], vec!["stacks-cut".to_string()]));
     }
+
+    /// A perf.data of `{cycles,instructions}:S`: samples of thread, CPU, and the counts so far of both events.
+    fn of_a_group(inherited: bool, samples: &[(u32, u32, [u64; 2])]) -> Vec<u8> {
+        const HEAD: u64 = 104;
+        const EVENT: u64 = 96 + 16;
+        const IDS: u64 = HEAD + 2 * EVENT;
+        const DATA: u64 = IDS + 2 * 8;
+        // Address, task, time, counts, id and CPU; counts with ids, of the group.
+        const SAMPLE: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 6 | 1 << 7;
+        const READ: u64 = 1 << 2 | 1 << 3;
+        let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+        let halves = |halves: &[u32]| halves.iter().flat_map(|half| half.to_le_bytes()).collect::<Vec<_>>();
+        let event = |config: u64| {
+            let period = if config == 0 { 1000 } else { 0 };
+            let flags = u64::from(inherited) << 1 | 1 << 18;
+            let attr = [halves(&[0, 96]), words(&[config, period, SAMPLE, READ, flags]), vec![0; 48]].concat();
+            [attr, words(&[IDS + config * 8, 8])].concat()
+        };
+        let record = |(at, (tid, cpu, [cycles, instructions])): (usize, &(u32, u32, [u64; 2]))| {
+            let body = [
+                words(&[0x1000]),
+                halves(&[5, *tid]),
+                words(&[1_000_000 * (1 + at as u64), 1]),
+                halves(&[*cpu, 0]),
+                words(&[2, *cycles, 1, *instructions, 2]),
+            ]
+            .concat();
+            [halves(&[9]), [2u16.to_le_bytes(), (8 + body.len() as u16).to_le_bytes()].concat(), body].concat()
+        };
+        let records: Vec<u8> = samples.iter().enumerate().flat_map(record).collect();
+        // The description of the groups: one, from the first event on, of two.
+        let groups = [halves(&[1, 8]), b"{a,b}\0\0\0".to_vec(), halves(&[0, 2])].concat();
+        let end = DATA + records.len() as u64;
+        let header = words(&[HEAD, EVENT, HEAD, 2 * EVENT, DATA, records.len() as u64, 0, 0, 1 << 17, 0, 0, 0]);
+        let table = words(&[end + 16, groups.len() as u64]);
+        [b"PERFILE2".to_vec(), header, event(0), event(1), words(&[1, 2]), records, table, groups].concat()
+    }
+
+    #[test]
+    fn counts_in_samples_weigh_what_was_counted_since_the_last_of_the_same_event_and_if_inherited_of_the_thread() {
+        let samples = [(5, 0, [1000, 700]), (6, 1, [1500, 900]), (5, 1, [2000, 1600]), (6, 1, [3500, 900])];
+        let dir = tempfile::tempdir().unwrap();
+        for (inherited, expected) in [
+            // The counts of everything where the event is.
+            (false, [(0, 1000), (1, 700), (0, 500), (1, 200), (0, 500), (1, 700), (0, 1500)].as_slice()),
+            // Those of each thread, whatever CPU it is on. A thread that counted none has no sample of them.
+            (true, &[(0, 1000), (1, 700), (0, 1500), (1, 900), (0, 1000), (1, 900), (0, 2000)]),
+        ] {
+            let path = dir.path().join("perf.data");
+            // The last sample counted fewer instructions than the one before where threads are not told apart.
+            let mut samples = samples;
+            samples[3].2[1] = if inherited { 900 } else { 1600 };
+            std::fs::write(&path, of_a_group(inherited, &samples)).unwrap();
+            let profile = import::profile(&Source::open(&path).unwrap(), &Options::default()).unwrap();
+            let weights: Vec<_> = profile.samples.iter().map(|sample| (sample.event, sample.weight)).collect();
+            assert_eq!(weights, expected, "inherited: {inherited}");
+            let events: Vec<_> = profile.meta.events.iter().map(|event| (event.group, event.read_by_leader)).collect();
+            assert_eq!(events, [(Some(0), false), (Some(0), true)]);
+        }
+    }
 }

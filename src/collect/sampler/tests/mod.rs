@@ -1,4 +1,5 @@
 //! What is requested from the kernel, and what of it is kept.
 
 mod attach;
+mod groups;
 mod steering;

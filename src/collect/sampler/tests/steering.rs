@@ -2,7 +2,7 @@
 
 use crate::collect::sampler::sampling_rate::SamplingRate;
 use crate::collect::sampler::{LastReading, Reader, Sampler};
-use crate::model::{CallGraph, Event, Plan, Rate, Sample, Target};
+use crate::model::{CallGraph, Event, EventSpec, Plan, Rate, Sample, Target};
 use crate::sys::clock::{Clock, thread_cpu};
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
@@ -26,6 +26,14 @@ impl Reader for NoReader {
 
 /// The samples of a thread that computes all the time, and its CPU time meanwhile. `None` where nothing may be sampled.
 fn sampled(rate: impl FnOnce(&SamplingRate) -> SamplingRate) -> Option<(Vec<Sample>, Nanos, Vec<String>)> {
+    sampled_events(Vec::new(), rate)
+}
+
+/// The same, of these events.
+pub(super) fn sampled_events(
+    events: Vec<EventSpec>,
+    rate: impl FnOnce(&SamplingRate) -> SamplingRate,
+) -> Option<(Vec<Sample>, Nanos, Vec<String>)> {
     let ((tell, told), (begin, begun)) = (channel(), channel::<()>());
     let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -40,7 +48,7 @@ fn sampled(rate: impl FnOnce(&SamplingRate) -> SamplingRate) -> Option<(Vec<Samp
         });
         let tids = told.recv().into_iter().collect();
         let plan = Plan::new(Target::Threads { tids }, Rate::Frequency(997), CallGraph::Auto);
-        let plan = Plan { duration: Some(LONG), interval: Nanos(100_000_000), ..plan };
+        let plan = Plan { events, duration: Some(LONG), interval: Nanos(100_000_000), ..plan };
         let clock = Clock::start();
         let opened = Sampler::open(&plan, &clock).map(|mut sampler| {
             sampler.sampling = rate(&sampler.sampling);
