@@ -1,10 +1,13 @@
 //! Turns the kernel's records into the event stream. It is fed with bytes and asks the system only through
 //! `ProcSource`. A sample whose task and stack are known costs no allocation.
 
+mod group_counts;
+
+pub use group_counts::MOST_MEMBERS;
+
 use super::clock_periods::ClockPeriods;
 use super::event_queue::EventQueue;
 use super::follow::FollowedTasks;
-use super::group_counts::{Counts, GroupCounts};
 use super::maps::Mapping;
 use super::memberships::Memberships;
 use super::modules::Modules;
@@ -22,6 +25,7 @@ use crate::sys::bpf::{ThreadSums, WaitRecord};
 use crate::sys::clock::Clock;
 use crate::sys::perf::record::{self, Record, SampleId};
 use crate::units::Nanos;
+use group_counts::{Counts, GroupCounts};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The thread id of every CPU's idle task, which waits for nothing.

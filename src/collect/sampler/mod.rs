@@ -15,7 +15,6 @@ mod event_queue;
 mod event_requests;
 mod event_trial;
 mod follow;
-mod group_counts;
 mod hardware;
 mod intern;
 mod maps;

@@ -1,8 +1,8 @@
 //! Translates the plan into requests to the kernel: events, their fallbacks, what each sample carries. Events are
 //! opened only on the calling thread, to test what is permitted and what counts.
 
+use super::assemble::MOST_MEMBERS;
 use super::event_requests::{EventGroup, EventRequests, Restrictions, layout, records, refused};
-use super::group_counts::MOST_MEMBERS;
 use super::origin::Role;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
