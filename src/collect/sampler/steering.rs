@@ -18,7 +18,8 @@ impl Sampler {
         }
         let (samples, records) = (self.assembler.samples, self.assembler.records.number_read(RingKind::Samples));
         let cost = SamplingCost { at, samples, drained: thread_cpu(), records };
-        if self.sampling.next(cost, self.sampled.len()) {
+        let events = self.sampled.iter().filter(|request| request.rate.is_some()).count();
+        if self.sampling.next(cost, events) {
             self.set_frequency();
         }
     }
