@@ -51,6 +51,7 @@ impl Screen {
             | Effect::Record(_)
             | Effect::Compare(_)
             | Effect::Learn(_)
+            | Effect::Count(_)
             | Effect::Export { .. } => {}
         }
         Ok(LoopState::On)

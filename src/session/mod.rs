@@ -17,7 +17,7 @@ mod signal_thread;
 pub use crate::collect::sampler::EndReason;
 pub use code::RecordedCode;
 pub use live::{CountedRun, LiveCapture};
-pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent};
+pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent, SessionHandle};
 #[cfg(any(test, fuzzing))]
 pub(crate) use naming::hear;
 pub use naming::serve_names;

@@ -3,6 +3,7 @@
 
 use super::command_beside::CommandBeside;
 use super::flow::{CaptureEnd, CaptureStep, RunningCapture};
+use super::operations::AddedOperations;
 use crate::collect::sampler::EndReason;
 use crate::error::{Error, Result};
 use crate::model::{Event, Meta, StackEnd};
@@ -108,6 +109,12 @@ impl Recorder {
     /// The first disk error.
     pub(super) fn failure(&self) -> Option<&Error> {
         self.failure.as_ref()
+    }
+
+    /// The operations that are counted from now on.
+    pub(super) fn count(&mut self, added: &AddedOperations) {
+        self.meta.plan.ops = Some(added.spec.clone());
+        self.meta.notes.extend_from_slice(&added.notes);
     }
 
     /// Flushes once a second; false after a disk failure.

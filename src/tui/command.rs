@@ -15,6 +15,8 @@ pub enum SessionCommand {
     Baseline,
     /// Learns a baseline from what is held.
     Learn,
+    /// Says what counts operations.
+    Ops,
 }
 
 /// One command.
@@ -33,7 +35,7 @@ pub struct CommandRow {
 }
 
 /// Every command.
-pub const COMMANDS: [CommandRow; 4] = [
+pub const COMMANDS: [CommandRow; 5] = [
     CommandRow {
         command: SessionCommand::Sweep,
         name: "sweep",
@@ -62,6 +64,13 @@ pub const COMMANDS: [CommandRow; 4] = [
         text: "learn a baseline from what is held",
         alone: true,
     },
+    CommandRow {
+        command: SessionCommand::Ops,
+        name: "ops",
+        arguments: "SPEC",
+        text: "count operations, as with --ops SPEC",
+        alone: false,
+    },
 ];
 
 impl SessionCommand {
@@ -72,6 +81,7 @@ impl SessionCommand {
             SessionCommand::Open => Effect::Open(Choice::File(PathBuf::from(arguments))),
             SessionCommand::Sweep => Effect::Open(Choice::Sweep(arguments.to_string())),
             SessionCommand::Baseline => Effect::Compare(PathBuf::from(arguments)),
+            SessionCommand::Ops => Effect::Count(arguments.to_string()),
             SessionCommand::Learn => Effect::Learn((!arguments.is_empty()).then(|| PathBuf::from(arguments))),
         }
     }

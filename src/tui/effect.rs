@@ -23,6 +23,8 @@ pub enum Effect {
     Record(Option<PathBuf>),
     /// Compare the session with a baseline or a recording from now on.
     Compare(PathBuf),
+    /// Count operations from now on, as `--ops` says.
+    Count(String),
     /// Learn a baseline from what is held, and compare with it; the default name is made from target and time.
     Learn(Option<PathBuf>),
     /// Save the shown flame graph as an image.

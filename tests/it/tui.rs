@@ -404,11 +404,43 @@ fn a_baseline_is_learnt_from_what_is_held_and_the_session_goes_on_against_it() {
     pty.wait_for("changes are shown against held.ironlaw");
     pty.write(":open held\r");
     pty.wait_for("RECORDING");
+    pty.wait_for("wrote pid-");
     pty.write(":baseline web\r");
     pty.wait_for("compared with web");
     pty.press("q");
     assert_eq!(pty.ends(), End::Code(0));
     pty.assert_restored();
+}
+
+#[test]
+fn what_counts_operations_is_said_while_the_session_runs() {
+    require!("perf");
+    let dir = Dir::alone();
+    let script = "i=0; while :; do i=$((i+1)); echo $i > total; sleep 0.01; done";
+    let target = Running::of(&mut dir.command("sh", &["-c", script]));
+    until("it counts", || dir.join("total").exists());
+    let mut pty = ironlaw(&dir, &["top", "-p", &target.pid().to_string(), "-I", "200"]);
+    pty.wait_for("nothing counts operations");
+    pty.write(":ops nonsense\r");
+    pty.wait_for("nonsense");
+    pty.write(":ops file:nowhere\r");
+    pty.wait_for("nowhere");
+    std::fs::write(dir.join("still"), "7").unwrap();
+    pty.write(":ops file:still\r");
+    pty.wait_for("no operation in the first");
+    pty.write(":ops file:total\r");
+    pty.wait_for("operations in the first");
+    let screen = pty.wait_for("throughput");
+    assert!(!screen.contains("nothing counts operations"), "{screen}");
+    pty.press("w");
+    pty.write("counted\r");
+    pty.wait_for("wrote counted.ironlaw");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+    let report = dir.report("counted.ironlaw", "");
+    let rate = report["metrics"]["throughput"]["value"].as_f64().unwrap();
+    assert!((5.0..101.0).contains(&rate), "{rate}/s: {}", report["metrics"]["throughput"]);
 }
 
 #[test]

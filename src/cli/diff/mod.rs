@@ -1,8 +1,8 @@
 //! `ironlaw diff`: compares recordings or sweeps, draws the difference, and fails a merge gate.
 
+mod session;
 mod sides;
 mod source;
-mod session;
 
 use super::args::{DiffArgs, DiffFormat, GlobalArgs};
 use super::out::{self, Terminal};

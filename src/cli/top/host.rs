@@ -12,14 +12,16 @@ use crate::cli::screen::{OpenResult, Screen};
 use crate::cli::snapshot_source::Notifier;
 use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use crate::error::{Context, Result};
+use crate::ops;
 use crate::session::{self, History, Limit, RecordedCode};
 use crate::store;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
 use crate::tui::run::{Host, LoopState};
-use crate::units::Nanos;
+use crate::units::{Nanos, Ops};
 use crate::view::functions::FunctionsView;
+use crate::view::number::three_digits;
 use crate::view::picker::Choice;
 use crate::view::query::{Bounds, Query};
 use crate::view::snapshot::{PanelView, SessionBaseline, snapshot_of_profile};
@@ -162,6 +164,17 @@ impl SessionHost {
         }
     }
 
+    /// Counts operations from now on. The first values say whether the source is the right one.
+    fn count(&mut self, spec: String) -> Result<()> {
+        let Some(opened) = self.opened.latest() else { return Ok(()) };
+        let Some(handle) = opened.profile().map(|profile| profile.live_session.handle()) else { return Ok(()) };
+        let notifier = opened.notifier.clone();
+        thread("operations", move || {
+            let first = ops::parse(&spec).and_then(|parsed| handle.count_operations(parsed));
+            notifier.send(done(first.map(|(ops, span)| first_values(&spec, ops, span))));
+        })
+    }
+
     fn record(&mut self, path: Option<PathBuf>) {
         let usual = self.usual();
         self.on_history(move |history| done(writing::recording(history, path, usual.as_deref())));
@@ -233,6 +246,7 @@ impl Host for SessionHost {
             Effect::Record(path) => self.record(path),
             Effect::Compare(path) => self.compare(path)?,
             Effect::Learn(path) => self.learn(path),
+            Effect::Count(spec) => self.count(spec)?,
             Effect::Export { query, root, inverted, path } => {
                 let usual = self.usual();
                 self.on_history(move |history| {
@@ -263,6 +277,18 @@ impl Host for SessionHost {
 
 fn bounds(history: &History) -> Bounds {
     Bounds { since: history.since(), now: history.now() }
+}
+
+fn first_values(spec: &str, ops: Ops, span: Nanos) -> String {
+    match ops.0 {
+        _ if span == Nanos(0) => format!("{spec}: no value yet"),
+        0 => format!("{spec}: no operation in the first {:.1} s; :ops takes another source", span.seconds()),
+        count => format!(
+            "{spec}: {count} operations in the first {:.1} s, {}/s",
+            span.seconds(),
+            three_digits(count as f64 / span.seconds())
+        ),
+    }
 }
 
 fn done(result: Result<String>) -> Msg {

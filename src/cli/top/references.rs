@@ -72,7 +72,8 @@ impl SharedReference {
     /// There is nothing to learn from; the file exists or cannot be written.
     pub fn learn(&self, history: &mut History, path: Option<PathBuf>) -> Result<String> {
         let target = &history.profile().meta.plan.target;
-        let path = path.unwrap_or_else(|| plan::recording_name(target, clock::unix_ns() / 1_000_000_000).with_extension(""));
+        let path =
+            path.unwrap_or_else(|| plan::recording_name(target, clock::unix_ns() / 1_000_000_000).with_extension(""));
         let path = store::baseline::path(&path);
         store::baseline::check_free(&path, false)?;
         let learnt = learnt(history.profile(), &path)?;

@@ -59,7 +59,7 @@ impl KernelCounters {
     /// All counts so far.
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         let mut events = self.hardware.read(at);
-        events.extend(self.operations.as_mut().map(|operations| operations.read(at)));
+        events.extend(self.operations.as_mut().map(|operations| Event::Ops { at, total: operations.read() }));
         events.extend(self.stacks_time.as_ref().and_then(|time| Some(stacks_reading(time.read().ok()?, at))));
         events
     }

@@ -35,6 +35,7 @@ mod proc_source;
 mod request;
 mod rings;
 mod run;
+mod running_operations;
 mod sample_cost;
 mod sampling_rate;
 mod sorter;
@@ -56,6 +57,7 @@ pub use hardware::{HardwareTrial, try_hardware};
 pub use intern::{Definitions, Interner, NAMED_BELOW, NEWEST};
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed, build_id};
 pub use run::{EndReason, Ended};
+pub use running_operations::RunningOperations;
 pub use usdt::{ProbedFile, UsdtPlace, UsdtProbe, probes as usdt_probes, probes_of_file, probes_of_process};
 
 use crate::model::{EventSpec, HardwarePlan, Note, Plan, WaitSource};

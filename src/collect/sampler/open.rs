@@ -118,7 +118,8 @@ fn start(plan: &Plan) -> Result<(Option<Started>, Option<CommandOutput>)> {
     })
 }
 
-fn cpus_of(target: &Target, root: &Path) -> Result<Vec<u32>> {
+/// The CPUs that a target may run on.
+pub(super) fn cpus_of(target: &Target, root: &Path) -> Result<Vec<u32>> {
     match target {
         Target::Cpus { cpus } if !cpus.is_empty() => Ok(cpus.clone()),
         _ => SysFs::new(root.join("sys")).online_cpus(),

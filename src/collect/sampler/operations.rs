@@ -5,7 +5,7 @@ use super::event_requests::{Restrictions, refused};
 use super::new_threads::{settled, threads_of};
 use super::probe::{self, Probe, Search, Wanted};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Event, Note, OpsSpec, Plan, Target};
+use crate::model::{Note, OpsSpec, Plan, Target};
 use crate::sys::cgroupfs;
 use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, TRACEPOINT};
 use crate::sys::perf::tracefs::{self, Format};
@@ -90,11 +90,11 @@ impl Operations {
     }
 
     /// All hits so far, those of ended threads and processes included.
-    pub fn read(&mut self, at: Nanos) -> Event {
+    pub fn read(&mut self) -> Ops {
         for counter in &mut self.counters {
             counter.last = counter.event.read().unwrap_or(counter.last);
         }
-        Event::Ops { at, total: Ops(self.total().value) }
+        Ops(self.total().value)
     }
 
     fn total(&self) -> Counted {

@@ -7,8 +7,9 @@ use crate::analysis::attribution::Assessment;
 use crate::collect::sampler::NEWEST;
 use crate::error::Result;
 use crate::model::profile::{Newest, Profile, ProfileBuilder};
-use crate::model::{Event, Mark, Meta};
+use crate::model::{Event, Mark, Meta, Note};
 use crate::session::flow::CaptureEnd;
+use crate::session::operations::AddedOperations;
 use crate::session::recorder::add_capture_end;
 use crate::store::Writer;
 use crate::sys::clock::Clock;
@@ -53,12 +54,26 @@ pub struct History {
     assessor: Option<LiveAssessor>,
     /// Records lost since the session's start, including those in dropped history.
     lost: u64,
+    /// Totals of operations from before are another source's.
+    ops_since: Nanos,
 }
 
 impl History {
     pub(super) fn live(builder: ProfileBuilder, limit: Limit, clock: Clock, assessor: Option<LiveAssessor>) -> History {
         let (clock, since, now, numbers) = (Some(clock), Nanos(0), Nanos(0), Numbers::default());
-        History { builder, numbers, newest: NEWEST, limit, clock, since, now, trimmed: now, assessor, lost: 0 }
+        History {
+            builder,
+            numbers,
+            newest: NEWEST,
+            limit,
+            clock,
+            since,
+            now,
+            trimmed: now,
+            assessor,
+            lost: 0,
+            ops_since: now,
+        }
     }
 
     /// Keeps this many frames and stacks that nothing refers to.
@@ -83,6 +98,7 @@ impl History {
             trimmed: now,
             assessor: None,
             lost: 0,
+            ops_since: Nanos(0),
         }
     }
 
@@ -90,9 +106,21 @@ impl History {
     #[must_use]
     pub fn copy(&self) -> History {
         let builder = ProfileBuilder::of(self.profile().clone());
-        let History { limit, since, now, lost, .. } = *self;
+        let History { limit, since, now, lost, ops_since, .. } = *self;
         let (numbers, newest) = (Numbers::default(), self.newest);
-        History { builder, numbers, newest, limit, clock: None, since, now, trimmed: now, assessor: None, lost }
+        History {
+            builder,
+            numbers,
+            newest,
+            limit,
+            clock: None,
+            since,
+            now,
+            trimmed: now,
+            assessor: None,
+            lost,
+            ops_since,
+        }
     }
 
     /// Moves the session's start on the wall clock, after the clock was set or the machine slept.
@@ -124,6 +152,30 @@ impl History {
     #[must_use]
     pub fn is_live(&self) -> bool {
         self.clock.is_some()
+    }
+
+    /// The clock of a running capture.
+    pub(super) fn clock(&self) -> Option<Clock> {
+        self.clock
+    }
+
+    /// Takes another source's totals for the operations from now on.
+    pub(super) fn count(&mut self, added: &AddedOperations) {
+        let profile = self.builder.profile_mut();
+        profile.ops.clear();
+        profile.meta.plan.ops = Some(added.spec.clone());
+        self.ops_since = self.clock.map_or(self.now, |clock| clock.now());
+        self.note(added.notes.clone());
+    }
+
+    /// Adds notes, unless they are there.
+    pub(super) fn note(&mut self, notes: Vec<Note>) {
+        let known = &mut self.builder.profile_mut().meta.notes;
+        for note in notes {
+            if !known.contains(&note) {
+                known.push(note);
+            }
+        }
     }
 
     /// Compares the windows that end from now on with a baseline.
@@ -197,6 +249,11 @@ impl History {
         for event in events {
             if let Event::Tick(tick) = &event {
                 ended = Some(tick.at);
+            }
+            if let Event::Ops { at, .. } = &event
+                && *at < self.ops_since
+            {
+                continue;
             }
             if let Event::Lost(lost) = &event
                 && lost.kind.is_samples()

@@ -5,11 +5,13 @@
 //! and stacks that nothing refers to any more go with it, except the newest [`NEWEST`](crate::collect::sampler::NEWEST),
 //! which the sampler may still refer to. Loaded symbols come on top, once per module.
 
+mod handle;
 mod history;
 mod live_assessor;
 mod numbers;
 mod worker;
 
+pub use handle::SessionHandle;
 pub use history::{History, Limit};
 pub use live_assessor::LiveAssessor;
 
@@ -19,7 +21,7 @@ use super::recorder::Recorder;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::profile::{Profile, ProfileBuilder};
 use crate::store::Writer;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel};
 use std::thread::JoinHandle;
 use worker::{HistoryWorker, Order};
 
@@ -37,9 +39,7 @@ pub enum SessionEvent {
 /// A session in memory, live or replayed.
 #[derive(Debug)]
 pub struct LiveSession {
-    orders: Sender<Order>,
-    /// Wakes the thread from its wait for events; `None` for a recording.
-    wake: Option<SyncSender<Vec<crate::model::Event>>>,
+    handle: SessionHandle,
     thread: JoinHandle<Result<Option<Outcome>>>,
 }
 
@@ -67,7 +67,7 @@ impl LiveSession {
         let wake = Some(flow.waker());
         let history = History::live(builder, limit, clock, assessor);
         LiveSession::start(wake, move |orders| {
-            HistoryWorker { history, recorder, notify: Box::new(notify), orders, failure_reported: false }
+            HistoryWorker { history, recorder, notify: Box::new(notify), orders, added: None, failure_reported: false }
                 .run_live(flow)
         })
     }
@@ -79,8 +79,14 @@ impl LiveSession {
     pub fn replay(profile: Profile, notify: impl FnMut(SessionEvent) + Send + 'static) -> Result<LiveSession> {
         let history = History::replay(profile);
         LiveSession::start(None, move |orders| {
-            let mut worker =
-                HistoryWorker { history, recorder: None, notify: Box::new(notify), orders, failure_reported: false };
+            let mut worker = HistoryWorker {
+                history,
+                recorder: None,
+                notify: Box::new(notify),
+                orders,
+                added: None,
+                failure_reported: false,
+            };
             worker.answer();
             Ok(None)
         })
@@ -92,7 +98,8 @@ impl LiveSession {
     ) -> Result<LiveSession> {
         let (orders, mailbox) = channel();
         let thread = std::thread::Builder::new().name("history".into()).spawn(move || run(mailbox));
-        Ok(LiveSession { orders, wake, thread: thread.context(|| "cannot start a thread")? })
+        let thread = thread.context(|| "cannot start a thread")?;
+        Ok(LiveSession { handle: SessionHandle { orders, wake }, thread })
     }
 
     /// Whether its thread runs. False only after a bug there, which [`LiveSession::finish`] reports.
@@ -103,12 +110,18 @@ impl LiveSession {
 
     /// Queues a job on the history, after all earlier requests.
     pub fn submit(&self, job: impl FnOnce(&mut History) + Send + 'static) {
-        self.order(Order::Run(Box::new(job)));
+        self.handle.submit(job);
+    }
+
+    /// A way to reach it from another thread.
+    #[must_use]
+    pub fn handle(&self) -> SessionHandle {
+        self.handle.clone()
     }
 
     /// Sets a mark now.
     pub fn mark(&self, label: String) {
-        self.order(Order::Mark(label));
+        self.handle.order(Order::Mark(label));
     }
 
     /// Ends the capture, including a started command, and finishes the recording on disk if there is one.
@@ -116,18 +129,9 @@ impl LiveSession {
     /// # Errors
     /// The capture failed. A full disk is not an error: it is reported in the outcome.
     pub fn finish(self) -> Result<Option<Outcome>> {
-        self.order(Order::Finish);
-        drop((self.orders, self.wake));
+        self.handle.order(Order::Finish);
+        drop(self.handle);
         self.thread.join().unwrap_or_else(|_| Err(Error::new(ErrorKind::Io, "the session's thread failed")))
-    }
-
-    fn order(&self, order: Order) {
-        // The thread has ended only after a failure, which `finish` reports.
-        let _ = self.orders.send(order);
-        if let Some(wake) = &self.wake {
-            // A full channel means that the thread is busy; it polls its orders after each batch anyway.
-            let _ = wake.try_send(Vec::new());
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::collect::sampler::EndReason;
 use crate::model::Event;
 use crate::session::tests::support::{capture_end, lost, meta, sample, second, tick};
 use crate::units::Nanos;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 fn replayed() -> Profile {
@@ -136,7 +136,11 @@ fn worker() -> (HistoryWorker, Sender<Order>, Receiver<SessionEvent>) {
     let (notify, news) = channel();
     let history = History::live(ProfileBuilder::new(meta()), Limit::default(), crate::sys::clock::Clock::start(), None);
     let notify = Box::new(move |fresh| _ = notify.send(fresh));
-    (HistoryWorker { history, recorder: None, notify, orders: mailbox, failure_reported: false }, orders, news)
+    (
+        HistoryWorker { history, recorder: None, notify, orders: mailbox, added: None, failure_reported: false },
+        orders,
+        news,
+    )
 }
 
 #[test]

@@ -5,10 +5,11 @@ use crate::collect::sampler::EndReason;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Event;
 use crate::session::flow::{CaptureEnd, CaptureStep, RunningCapture};
+use crate::session::operations::AddedOperations;
 use crate::session::recorder::Outcome;
 use crate::session::recorder::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 
 /// A job on the history.
 pub(super) type Job = Box<dyn FnOnce(&mut History) + Send>;
@@ -17,6 +18,8 @@ pub(super) type Job = Box<dyn FnOnce(&mut History) + Send>;
 pub(super) enum Order {
     Run(Job),
     Mark(String),
+    /// Count operations from now on; answered by whether that is possible.
+    Count(AddedOperations, Sender<Result<()>>),
     Finish,
 }
 
@@ -26,6 +29,8 @@ pub(super) struct HistoryWorker {
     pub recorder: Option<Recorder>,
     pub notify: Box<dyn FnMut(SessionEvent) + Send>,
     pub orders: Receiver<Order>,
+    /// Operations that are counted since a request.
+    pub added: Option<AddedOperations>,
     /// Whether the disk's failure has been reported.
     pub failure_reported: bool,
 }
@@ -49,6 +54,7 @@ impl HistoryWorker {
                 flow.stop().stop();
             }
         }
+        self.end_added();
         let last = match flow.finish() {
             Ok(last) => last,
             Err(error) => {
@@ -101,6 +107,30 @@ impl HistoryWorker {
         }
     }
 
+    /// Takes what a source counts from now on for the operations of the session.
+    fn count(&mut self, added: AddedOperations) -> Result<()> {
+        let own = self.history.profile().meta.plan.ops.clone();
+        if let Some(own) = own.filter(|_| self.added.is_none() || self.recorder.is_some()) {
+            added.finish();
+            return Err(Error::new(ErrorKind::Usage, format!("operations are counted already: {}", own.label()))
+                .hint("One source counts them from the start to the end: start again with another --ops."));
+        }
+        self.end_added();
+        self.history.count(&added);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.count(&added);
+        }
+        self.added = Some(added);
+        Ok(())
+    }
+
+    fn end_added(&mut self) {
+        if let Some((events, notes)) = self.added.take().map(AddedOperations::finish) {
+            self.take(events);
+            self.history.note(notes);
+        }
+    }
+
     /// Returns false for the last order.
     fn carry_out(&mut self, order: Order) -> bool {
         match order {
@@ -116,6 +146,10 @@ impl HistoryWorker {
             Order::Mark(label) => {
                 let mark = self.history.mark(label);
                 self.take(vec![mark]);
+            }
+            Order::Count(added, reply) => {
+                // Who asked may be gone.
+                let _ = reply.send(self.count(added));
             }
             Order::Finish => return false,
         }
