@@ -246,8 +246,8 @@ mod tests {
     fn a_thread_counts_for_the_group_it_is_in_at_that_moment() {
         let mut synthetic = Synthetic::new();
         synthetic.alive(41, "main").alive(42, "io");
-        synthetic.joins(0, 41, "/web").joins(5, 41, "/web/new");
-        synthetic.samples(0, 41, "app!main", 2).samples(50, 41, "app!main", 4);
+        synthetic.joins(0, 41, "/web").joins(500, 41, "/web/new");
+        synthetic.samples(0, 41, "app!main", 2).samples(600, 41, "app!main", 4);
         synthetic.samples(0, 42, "app!main", 1);
         // Thread 42 was found in no group, but its process was.
         check(synthetic, &[GroupKey::Cgroup], &[("/web/new", 4, 4), ("/web", 3, 3)]);

@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_joins_a_control_group_counts_from_then_on() {
-        let group = Target::Cgroup { name: "g".to_string(), path: "/g".into() };
+        let group = Target::Cgroup { name: "g".to_string(), path: "/g".into(), others: vec![] };
         check(Some(group), &[(0, 41, alive()), (600, 42, alive())], &[(0, 1000, 1400)]);
     }
 

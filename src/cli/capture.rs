@@ -44,7 +44,7 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
         TargetChoice::Ready(Target::Processes { pids, children }) => resolve::processes(&proc, &pids, children)?,
         TargetChoice::Ready(Target::Threads { tids }) => resolve::threads(&proc, &tids)?,
         TargetChoice::Ready(target) => target,
-        TargetChoice::Cgroup(name) => resolve::cgroup(&CgroupFs::open(&proc)?, &name)?,
+        TargetChoice::Cgroups(names) => resolve::cgroups(&CgroupFs::open(&proc)?, &names)?,
     };
     Ok((planned.on(target), planned.notes))
 }

@@ -4,15 +4,17 @@
 use super::args::StatArgs;
 use super::out::Terminal;
 use super::{capture, plan, record};
+use crate::analysis::Window;
 use crate::error::{Context, Result};
 use crate::export::stat::{StatEnd, StatFormat, interval_head, lines, text};
-use crate::model::{EventSpec, Note, Plan};
+use crate::model::profile::Profile;
+use crate::model::{Note, Plan};
 use crate::session::{CountedRun, LiveCapture};
 use crate::sys::clock;
 use crate::sys::event_sources::EventSourceFiles;
 use crate::units::Nanos;
 use crate::view::number::date;
-use crate::view::stat::{StatRun, label, mean, rows};
+use crate::view::stat::{StatPart, StatRow, StatRun, label, mean};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -28,7 +30,8 @@ pub(super) fn run(args: &StatArgs, terminal: &Terminal) -> Result<ExitCode> {
         (None, true) => StatFormat::Json,
         (None, false) => StatFormat::Text,
     };
-    let mut stat = Stat { out: open(args)?, events, format, failed: None };
+    let parts = StatPart::of(&request.target, &events);
+    let mut stat = Stat { out: open(args)?, parts, format, failed: None };
     if args.interval.is_some() {
         stat.write(interval_head(&stat.format).to_string());
     }
@@ -59,7 +62,8 @@ fn open(args: &StatArgs) -> Result<Box<dyn Write>> {
 
 struct Stat {
     out: Box<dyn Write>,
-    events: Vec<EventSpec>,
+    /// The whole target, or each of several control groups.
+    parts: Vec<StatPart>,
     format: StatFormat,
     /// The first failure to write: the target goes on.
     failed: Option<crate::error::Error>,
@@ -80,7 +84,7 @@ impl Stat {
         plan: &Plan,
         notes: &[Note],
         beside: Option<&[String]>,
-    ) -> Result<(Vec<StatRun>, CountedRun)> {
+    ) -> Result<(Vec<Vec<StatRun>>, CountedRun)> {
         let mut runs = Vec::new();
         loop {
             let live = LiveCapture::open(plan.clone(), notes.to_vec(), false)?;
@@ -88,22 +92,33 @@ impl Stat {
             let run = live.count(beside, |profile, window| {
                 let began = *began.get_or_insert(window.from);
                 if args.interval.is_some() {
-                    let run = StatRun::of(profile, &self.events, window, window.span());
+                    let run = self.run_of(profile, window, window.span());
                     let at = (window.to - began).seconds();
-                    self.write(lines(&rows(&self.events, &[run]), Some(at), &self.format, false));
+                    self.write(lines(&self.rows(&[run]), Some(at), &self.format, false));
                 }
             })?;
             let whole = crate::analysis::TimeRange::default().window(&run.profile.ticks, run.profile.duration());
-            runs.push(StatRun::of(&run.profile, &self.events, whole, run.elapsed));
+            runs.push(self.run_of(&run.profile, whole, run.elapsed));
             if runs.len() >= args.runs as usize || run.interrupted {
                 return Ok((runs, run));
             }
         }
     }
 
-    fn finish(&mut self, plan: &Plan, runs: &[StatRun], last: &CountedRun) {
-        let rows = rows(&self.events, runs);
-        let elapsed: Vec<f64> = runs.iter().map(|run| run.elapsed).collect();
+    /// Each part's run.
+    fn run_of(&self, profile: &Profile, window: Window, elapsed: Nanos) -> Vec<StatRun> {
+        self.parts.iter().map(|part| StatRun::of(profile, part, window, elapsed)).collect()
+    }
+
+    /// The lines of all parts.
+    fn rows(&self, runs: &[Vec<StatRun>]) -> Vec<StatRow> {
+        let of = |at: usize| runs.iter().filter_map(|run| run.get(at).cloned()).collect::<Vec<_>>();
+        self.parts.iter().enumerate().flat_map(|(at, part)| part.rows(&of(at))).collect()
+    }
+
+    fn finish(&mut self, plan: &Plan, runs: &[Vec<StatRun>], last: &CountedRun) {
+        let rows = self.rows(runs);
+        let elapsed: Vec<f64> = runs.iter().flat_map(|run| run.first()).map(|run| run.elapsed).collect();
         let times = last.times.map(|(user, system): (Nanos, Nanos)| (user.seconds(), system.seconds()));
         let end = StatEnd { elapsed: mean(&elapsed).unwrap_or_default(), times };
         self.write(match self.format {

@@ -8,6 +8,7 @@ use crate::sys::affinity;
 use crate::sys::procfs::ProcFs;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 /// Maximum number of processes that are read one by one.
 const MOST_PROCESSES: usize = 256;
@@ -28,9 +29,11 @@ fn allowed(proc: &ProcFs, target: &Target, online: &BTreeSet<u32>) -> Option<Vec
             of_threads(&mut threads.iter().flat_map(|pid| proc.threads(*pid).unwrap_or_default()))
         }
         Target::Threads { tids } => of_threads(&mut tids.iter().copied()),
-        Target::Cgroup { path, .. } => {
-            let list = fs::read_to_string(path.join("cpuset.cpus.effective")).ok()?;
-            confined(parse_cpu_list(&list).into_iter(), online)
+        Target::Cgroup { .. } => {
+            let list = |path: &Path| fs::read_to_string(path.join("cpuset.cpus.effective")).ok();
+            let lists: Option<Vec<String>> = target.outermost_cgroups().into_iter().map(list).collect();
+            let sets: Vec<Vec<u32>> = lists?.iter().filter_map(|list| parse_cpu_list(list).ok()).collect();
+            confined(sets.into_iter(), online)
         }
         // The command may be a wrapper that confines what it starts: a confinement is known, the absence of one is not.
         Target::Command { .. } => of_threads(&mut std::iter::once(0)).filter(|cpus| !cpus.is_empty()),
@@ -105,7 +108,7 @@ mod tests {
     #[test]
     fn a_groups_set_is_read_and_one_without_is_not_known() {
         let dir = tempfile::tempdir().unwrap();
-        let target = Target::Cgroup { name: "g".into(), path: dir.path().to_path_buf() };
+        let target = Target::Cgroup { name: "g".into(), path: dir.path().to_path_buf(), others: vec![] };
         let online = (0..8).collect();
         let proc = ProcFs::new("/proc");
         assert_eq!(allowed(&proc, &target, &online), None);

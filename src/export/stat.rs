@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 const VALUE: usize = 18;
 /// Width of names.
 const NAME: usize = 32;
+/// Width of control groups.
+const CGROUP: usize = 16;
 /// Width of what a value comes to.
 const METRIC: usize = 35;
 
@@ -86,16 +88,21 @@ fn plain(row: &StatRow, at: Option<f64>) -> String {
     };
     let error = row.error.map_or(String::new(), |error| format!(" ( +- {error:5.2}% )"));
     let share = if row.value.is_ok() && row.share < 99.995 { format!(" ({:.2}%)", row.share) } else { String::new() };
-    let line =
-        format!("{at}{value:>VALUE$} {:<4} {:<NAME$} {metric:<METRIC$}{error}{share}", row.unit, visible(&row.name));
+    let cgroup = row.cgroup.as_ref().map_or(String::new(), |cgroup| format!("{:<CGROUP$} ", visible(cgroup)));
+    let line = format!(
+        "{at}{value:>VALUE$} {:<4} {:<NAME$} {cgroup}{metric:<METRIC$}{error}{share}",
+        row.unit,
+        visible(&row.name)
+    );
     line.trim_end().to_string()
 }
 
-/// perf's order: value, unit, event, error of several runs, time counted, its share, metric and its unit.
+/// perf's order: value, unit, event, control group of several, error of several runs, time counted, its share, metric and its unit.
 fn separated(row: &StatRow, at: Option<f64>, by: &str, several: bool) -> String {
     let mut fields: Vec<String> = at.map(|at| format!("{at:>16.9}")).into_iter().collect();
     fields.push(plain_value(row, row.decimals));
     fields.extend([row.unit.to_string(), visible(&row.name).into_owned()]);
+    fields.extend(row.cgroup.as_deref().map(|cgroup| visible(cgroup).into_owned()));
     if several {
         fields.push(format!("{:.2}%", row.error.unwrap_or(0.0)));
     }
@@ -117,6 +124,8 @@ struct Line<'a> {
     unit: &'a str,
     event: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cgroup: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     variance: Option<f64>,
     event_runtime: u64,
     pcnt_running: f64,
@@ -134,6 +143,7 @@ fn json(row: &StatRow, at: Option<f64>) -> String {
         counter_value: plain_value(row, 6),
         unit: row.unit,
         event: &row.name,
+        cgroup: row.cgroup.as_deref(),
         variance: row.error.map(hundredth),
         event_runtime: row.running as u64,
         pcnt_running: hundredth(row.share),
@@ -174,6 +184,7 @@ mod tests {
             decimals: 0,
             unit: "",
             name: name.to_string(),
+            cgroup: None,
             error: None,
             running: 590_536.4,
             share: 100.0,
@@ -222,6 +233,11 @@ mod tests {
             separated(&cycles, Some(0.5), ";", true),
             "     0.500000000;<not supported>;;cycles;0.00%;590536;100.00;;"
         );
+        let grouped = StatRow { cgroup: Some("web".to_string()), ..clock.clone() };
+        assert_eq!(separated(&grouped, None, ",", false), "0.65,msec,task-clock,web,590536,100.00,0.620,CPUs utilized");
+        let text = "              0.65 msec task-clock                       web              #    0.620 CPUs utilized";
+        assert_eq!(plain(&grouped, None), text);
+        assert!(json(&grouped, None).contains(r#""event":"task-clock","cgroup":"web","event-runtime""#));
         let object = json(&StatRow { reason: Some("why".to_string()), ..cycles }, None);
         assert!(
             object

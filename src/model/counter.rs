@@ -32,6 +32,8 @@ pub enum Scope {
     Thread(u32),
     /// One CPU.
     Cpu(u32),
+    /// One of several cgroups, by its position in the target.
+    Cgroup(u32),
     /// The whole machine.
     Host,
     /// ironlaw itself.

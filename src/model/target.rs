@@ -1,7 +1,7 @@
 //! The target of a session: the command line's names, resolved to kernel objects by `collect`.
 
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A resolved target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub enum Target {
         name: String,
         /// Absolute path of its directory.
         path: PathBuf,
+        /// The directories of further cgroups; `name` then lists the names of all, separated by commas.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<PathBuf>,
     },
     /// Everything that runs on these CPUs.
     Cpus {
@@ -62,6 +65,26 @@ pub struct Alias {
 const MOST_IDS: usize = 6;
 
 impl Target {
+    /// The name and the directory of each cgroup; empty for other targets.
+    #[must_use]
+    pub fn cgroups(&self) -> Vec<(&str, &Path)> {
+        match self {
+            Target::Cgroup { name, path, others } if others.is_empty() => vec![(name, path)],
+            Target::Cgroup { name, path, others } => {
+                name.split(',').zip(std::iter::once(path).chain(others).map(PathBuf::as_path)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The directories of the cgroups that lie in no other of them: together they hold each task once.
+    #[must_use]
+    pub fn outermost_cgroups(&self) -> Vec<&Path> {
+        let all = self.cgroups();
+        let is_within = |path: &Path| all.iter().any(|(_, other)| path != *other && path.starts_with(other));
+        all.iter().map(|(_, path)| *path).filter(|path| !is_within(path)).collect()
+    }
+
     /// A short name for headers: "pid 41,42", "cgroup web.service", "redis-server --port 1".
     #[must_use]
     pub fn label(&self) -> String {
@@ -77,5 +100,20 @@ impl Target {
             Target::Cpus { cpus } => format!("cpu {}", list(cpus)),
             Target::Command { argv } => argv.join(" "),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_groups_each_has_its_name_and_one_within_another_is_not_outermost() {
+        let path = |name: &str| Path::new("/c").join(name);
+        let target = Target::Cgroup { name: "a,x,ab".into(), path: path("a"), others: vec![path("a/x"), path("ab")] };
+        assert_eq!(target.cgroups(), [("a", &*path("a")), ("x", &*path("a/x")), ("ab", &*path("ab"))]);
+        assert_eq!(target.outermost_cgroups(), [path("a"), path("ab")]);
+        let one = Target::Cgroup { name: "a,b".into(), path: path("a,b"), others: vec![] };
+        assert_eq!((one.cgroups(), one.outermost_cgroups()), (vec![("a,b", &*path("a,b"))], vec![&*path("a,b")]));
     }
 }

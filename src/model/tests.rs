@@ -24,7 +24,11 @@ fn target() -> impl Strategy<Value = Target> {
         (prop::collection::vec(any::<u32>(), 0..9), any::<bool>())
             .prop_map(|(pids, children)| Target::Processes { pids, children }),
         prop::collection::vec(any::<u32>(), 0..9).prop_map(|tids| Target::Threads { tids }),
-        (text(), text()).prop_map(|(name, path)| Target::Cgroup { name, path: path.into() }),
+        (text(), text(), prop::collection::vec(text(), 0..3)).prop_map(|(name, path, others)| Target::Cgroup {
+            name,
+            path: path.into(),
+            others: others.into_iter().map(Into::into).collect()
+        }),
         prop::collection::vec(any::<u32>(), 0..9).prop_map(|cpus| Target::Cpus { cpus }),
         prop::collection::vec(text(), 0..5).prop_map(|argv| Target::Command { argv }),
     ]

@@ -129,7 +129,7 @@ impl LiveCapture {
     }
 
     /// Counts until the target ends, the planned time is over, a signal arrives, or the command `beside` the target ends,
-    /// which is started here and terminated if it outlives the capture. Keeps the counts of the whole target in memory,
+    /// which is started here and terminated if it outlives the capture. Keeps the counts of the whole target and of each of its control groups in memory,
     /// and calls `window` with those so far at the end of each interval.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ impl LiveCapture {
 /// A run that was counted and not recorded.
 #[derive(Debug)]
 pub struct CountedRun {
-    /// The readings of the whole target, operations and the ends of intervals; nothing else.
+    /// The readings of the whole target and of each of its control groups, operations and the ends of intervals; nothing else.
     pub profile: Profile,
     /// How long it was counted.
     pub elapsed: Nanos,
@@ -200,7 +200,7 @@ pub struct CountedRun {
 
 fn is_of_target(event: &Event) -> bool {
     match event {
-        Event::Reading(reading) => reading.scope == Scope::Target,
+        Event::Reading(reading) => matches!(reading.scope, Scope::Target | Scope::Cgroup(_)),
         event => matches!(event, Event::Ops { .. } | Event::Tick(_)),
     }
 }

@@ -149,8 +149,9 @@ impl CpuConfinement {
                 pids.into_iter().flat_map(of).collect()
             }
             Target::Threads { tids } => tids.iter().map(|tid| (*tid, *tid)).collect(),
-            Target::Cgroup { path, .. } => {
-                cgroupfs::processes(path).unwrap_or_default().into_iter().flat_map(of).collect()
+            Target::Cgroup { .. } => {
+                let groups = self.target.outermost_cgroups().into_iter();
+                groups.flat_map(|path| cgroupfs::processes(path).unwrap_or_default()).flat_map(of).collect()
             }
             Target::Cpus { .. } | Target::Command { .. } => Vec::new(),
         }

@@ -49,6 +49,8 @@ pub struct StatRow {
     pub unit: &'static str,
     /// The event as the user wrote it, or what is counted per operation.
     pub name: String,
+    /// The control group, if several are counted.
+    pub cgroup: Option<String>,
     /// Relative standard error of the mean, percent; `None` for a single run.
     pub error: Option<f64>,
     /// How long it counted, nanoseconds.
@@ -79,22 +81,26 @@ const COSTS: [(MetricId, f64, usize, &str, &str); 4] = [
 ];
 
 impl StatRun {
-    /// The counts of `events` in a window of the profile, which lasted `elapsed`.
+    /// The counts of the part's events in a window of the profile, which lasted `elapsed`.
     #[must_use]
-    pub fn of(profile: &Profile, events: &[EventSpec], window: Window, elapsed: Nanos) -> StatRun {
-        let counts = events.iter().map(|event| count(profile, event, window)).collect();
-        let costs = if profile.meta.plan.ops.is_some() { costs(profile, window, elapsed.seconds()) } else { vec![] };
+    pub fn of(profile: &Profile, part: &StatPart, window: Window, elapsed: Nanos) -> StatRun {
+        let counts = part.events.iter().map(|event| count(profile, event, part.scope, window)).collect();
+        let costs = if profile.meta.plan.ops.is_some() && part.scope == Scope::Target {
+            costs(profile, window, elapsed.seconds())
+        } else {
+            vec![]
+        };
         StatRun { elapsed: elapsed.seconds(), counts, costs }
     }
 }
 
-fn count(profile: &Profile, event: &EventSpec, window: Window) -> EventCount {
+fn count(profile: &Profile, event: &EventSpec, scope: Scope, window: Window) -> EventCount {
     let role = HardwareEvent::named_role(event);
     let Some(counter) = profile.counter(&role).filter(|_| profile.meta.hardware.counts(&role)) else {
         return EventCount::NotSupported;
     };
-    let Some(last) = reading(profile, counter.id, window.to) else { return EventCount::NotCounted };
-    let first = reading(profile, counter.id, window.from);
+    let Some(last) = reading(profile, counter.id, scope, window.to) else { return EventCount::NotCounted };
+    let first = reading(profile, counter.id, scope, window.from);
     let grown = |value: fn(&CounterReading) -> u64| value(&last).saturating_sub(first.as_ref().map_or(0, value)) as f64;
     let (enabled, running) = (grown(|it| it.enabled.0), grown(|it| it.running.0));
     match running > 0.0 {
@@ -103,8 +109,8 @@ fn count(profile: &Profile, event: &EventSpec, window: Window) -> EventCount {
     }
 }
 
-fn reading(profile: &Profile, counter: CounterId, at: Nanos) -> Option<CounterReading> {
-    let is_it = |it: &CounterReading| it.counter == counter && it.scope == Scope::Target && it.at <= at;
+fn reading(profile: &Profile, counter: CounterId, scope: Scope, at: Nanos) -> Option<CounterReading> {
+    let is_it = |it: &CounterReading| it.counter == counter && it.scope == scope && it.at <= at;
     profile.readings.iter().rev().find(is_it)
 }
 
@@ -115,7 +121,7 @@ fn costs(profile: &Profile, window: Window, elapsed: f64) -> Vec<Metric> {
     all.extend(metrics(&counters, &ThreadSet::All, window, None));
     let clock = EventSpec::new("task-clock", EventKind::Software(1), Unit::Nanos);
     for metric in &mut all {
-        match (metric.id, count(profile, &clock, window)) {
+        match (metric.id, count(profile, &clock, Scope::Target, window)) {
             (MetricId::Throughput, _) => metric.value = ops.over(Measure::exact(elapsed)),
             (MetricId::CpuPerOp, EventCount::Counted { value, .. }) => {
                 metric.value = Measure::exact(value * 1e-9).over(ops);
@@ -125,6 +131,42 @@ fn costs(profile: &Profile, window: Window, elapsed: f64) -> Vec<Metric> {
     }
     all.retain(|metric| metric.id == MetricId::Throughput || COSTS.iter().any(|(id, ..)| *id == metric.id));
     all
+}
+
+/// A part of the target whose events have lines of their own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatPart {
+    /// The control group, if several are counted.
+    pub cgroup: Option<String>,
+    /// Whose readings they are.
+    pub scope: Scope,
+    /// What is counted.
+    pub events: Vec<EventSpec>,
+}
+
+impl StatPart {
+    /// The whole target, or each of several control groups. Operations are counted of all together only: their costs
+    /// are a last part, without events.
+    #[must_use]
+    pub fn of(target: &Target, events: &[EventSpec]) -> Vec<StatPart> {
+        let groups = target.cgroups();
+        if groups.len() < 2 {
+            return vec![StatPart { cgroup: None, scope: Scope::Target, events: events.to_vec() }];
+        }
+        let group = |((name, _), number): (&(&str, _), u32)| StatPart {
+            cgroup: Some((*name).to_string()),
+            scope: Scope::Cgroup(number),
+            events: events.to_vec(),
+        };
+        let all = StatPart { cgroup: None, scope: Scope::Target, events: Vec::new() };
+        groups.iter().zip(0..).map(group).chain([all]).collect()
+    }
+
+    /// Its lines for one or several runs.
+    #[must_use]
+    pub fn rows(&self, runs: &[StatRun]) -> Vec<StatRow> {
+        rows(&self.events, runs).into_iter().map(|row| StatRow { cgroup: self.cgroup.clone(), ..row }).collect()
+    }
 }
 
 /// The lines for one or several runs.
@@ -177,6 +219,7 @@ impl Comparison<'_> {
             decimals,
             unit,
             name: event.name.clone(),
+            cgroup: None,
             error: found.and_then(|(_, error)| error),
             running: running / values.len().max(1) as f64,
             share: if enabled > 0.0 { 100.0 * running / enabled } else { 100.0 },
@@ -259,6 +302,7 @@ impl Comparison<'_> {
             decimals,
             unit,
             name: name.to_string(),
+            cgroup: None,
             error: found.and_then(|(_, error)| error),
             running: 0.0,
             share: 100.0 * coverage.unwrap_or(1.0),

@@ -94,6 +94,30 @@ fn the_groups_of_a_machine_have_the_cpu_time_that_the_kernel_accounts_to_them() 
 }
 
 #[test]
+fn several_groups_are_counted_one_by_one_and_sampled_together() {
+    require!("perf", "root");
+    let spun = spun!();
+    let (names, clock) = (format!("{},{}", spun.name(0), spun.name(1)), spun.clock(1.5));
+    let counting = ["stat", "-x,", "-e", "task-clock,cs", "-a", "--for-each-cgroup", &names, "--", "sh", "-c", &clock];
+    let ran = spun.dir.ironlaw(&counting).succeeds();
+    let lines: Vec<Vec<&str>> = ran.err.lines().map(|line| line.split(',').collect()).collect();
+    let keys: Vec<_> = lines.iter().map(|line| (line[2].to_string(), line[3].to_string())).collect();
+    let expected = [("task-clock", 0), ("cs", 0), ("task-clock", 1), ("cs", 1)];
+    assert_eq!(keys, expected.map(|(event, at)| (event.to_string(), spun.name(at))), "{}", ran.err);
+    for (at, account) in accounts(&ran.out).into_iter().enumerate() {
+        let counted = lines[2 * at][0].parse::<f64>().unwrap() * 1e-3;
+        assert!((counted - account).abs() < 0.1 + account * 0.1, "{at}: counted {counted} of {account} s");
+    }
+    let args = ["record", "-G", &names, "-g", "no", "-o", "run", "--max-overhead", "100", "--", "sh", "-c", &clock];
+    let accounts = accounts(&spun.dir.ironlaw(&args).succeeds().out);
+    let rows = seconds(&spun.dir.report("run.ironlaw", "--by cgroup"));
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for (at, account) in accounts.into_iter().enumerate() {
+        assert!((rows[&spun.name(at)] - account).abs() < 0.1 + account * 0.1, "{at}: {rows:?} of {account} s");
+    }
+}
+
+#[test]
 fn a_process_that_moves_counts_for_both_groups() {
     require!("perf", "root");
     let spun = spun!();
@@ -133,8 +157,8 @@ fn a_recording_without_groups_says_why() {
 #[test]
 fn a_report_groups_what_a_thread_did_by_where_it_was() {
     let mut synthetic = Synthetic::new();
-    synthetic.alive(41, "main").joins(0, 41, "/web").joins(20, 41, "/batch");
-    synthetic.samples(5, 41, "app!main", 3).samples(30, 41, "app!main", 1);
+    synthetic.alive(41, "main").joins(0, 41, "/web").joins(500, 41, "/batch");
+    synthetic.samples(5, 41, "app!main", 3).samples(600, 41, "app!main", 1);
     let by = vec![GroupKey::Cgroup, GroupKey::Comm];
     let report = Report::build(&synthetic.finish(), &ReportOptions { by, ..ReportOptions::default() }).unwrap();
     let rows = report.groups.unwrap().rows;

@@ -288,7 +288,7 @@ fn a_control_group_is_sampled_with_what_joins_it_and_nothing_else() {
         return;
     };
     let (inside, outside) = (Workload::python("while True: pass"), Workload::python("while True: pass"));
-    let target = Target::Cgroup { name: "test".to_string(), path: group.0.clone() };
+    let target = Target::Cgroup { name: "test".to_string(), path: group.0.clone(), others: vec![] };
     let sampler = Sampler::open(&plan(target, 1.5), &Clock::start()).unwrap();
     let procs = group.0.join("cgroup.procs");
     let pid = inside.pid();

@@ -196,7 +196,7 @@ fn a_control_groups_members_count_and_nobody_else() {
     for ops in [getppid(), uprobe("libc.so.6", "getppid")] {
         let waiting = Waiting::python("for _ in range(123): os.getppid()\nprint(flush=True)");
         std::fs::write(group.0.join("cgroup.procs"), waiting.workload.pid().to_string()).unwrap();
-        let target = Target::Cgroup { name: "ops".to_string(), path: group.0.clone() };
+        let target = Target::Cgroup { name: "ops".to_string(), path: group.0.clone(), others: vec![] };
         assert_eq!(waiting.counted(&Plan { ops, ..plan(target, 0.0) }).operations(), 123);
     }
     drop(outside);

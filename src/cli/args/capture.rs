@@ -173,8 +173,8 @@ pub struct TargetArgs {
     /// Profile single threads
     #[arg(short = 't', long, value_name = "TID", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub tid: Vec<u32>,
-    /// Profile a control group: a path, a systemd unit (web.service) or a container id
-    #[arg(short = 'G', long, value_name = "CGROUP")]
+    /// Profile control groups: paths, systemd units (web.service) or container ids, separated by commas
+    #[arg(short = 'G', long, value_name = "CGROUPS", visible_alias = "for-each-cgroup")]
     pub cgroup: Option<String>,
     /// Profile the whole machine
     #[arg(short = 'a', long)]

@@ -101,11 +101,6 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (CAPTURE, &["--switch-events", "--sched"], "--off-cpu records where threads wait"),
     (
         CAPTURE,
-        &["--for-each-cgroup"],
-        "record one control group with -G, or all of the machine with -a and `report --by process`",
-    ),
-    (
-        CAPTURE,
         &["--output-format", "--save-only", "--presymbolicate"],
         "leave it away: names are in the recording; `export` writes other formats",
     ),

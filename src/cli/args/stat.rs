@@ -18,6 +18,8 @@ Examples:
   ironlaw stat -p 1234 -d 10           a process, for 10 seconds
   ironlaw stat -a -- sleep 5           the machine, while a command runs
   ironlaw stat -a -I 1000 -d 5         the whole machine, every second
+  ironlaw stat --for-each-cgroup web.service,db.service -d 5
+                                       control groups, each by itself
   ironlaw stat --ops 'regex:([0-9]+) ops' -- ./bench
                                        and what one operation costs
   ironlaw stat -x, -o stat.csv -- ./app

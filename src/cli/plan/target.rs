@@ -5,13 +5,13 @@ use crate::cli::args::{CpuList, TargetArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
 
-/// The single target of the command line. A cgroup is not resolved yet.
+/// The single target of the command line. Cgroups are not resolved yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetChoice {
     /// Ready to be profiled.
     Ready(Target),
-    /// A path, unit or container id, as typed.
-    Cgroup(String),
+    /// Paths, units or container ids, as typed.
+    Cgroups(String),
 }
 
 /// The single target of the command line. Errors: `Usage` for none, for several, and for flags that do not fit it.
@@ -50,8 +50,8 @@ fn named_targets(args: &TargetArgs) -> Vec<&'static str> {
         (!args.pid.is_empty(), "-p"),
         (!args.tid.is_empty(), "-t"),
         (args.cgroup.is_some(), "-G"),
-        // -C restricts -a: together they are one target.
-        (args.all_cpus && args.cpu.is_none(), "-a"),
+        // -C restricts -a: together they are one target. Perf takes a group only with -a, which says no more than -G.
+        (args.all_cpus && args.cpu.is_none() && args.cgroup.is_none(), "-a"),
         (args.cpu.is_some(), "-C"),
         (!args.command.is_empty(), "a command"),
     ];
@@ -87,7 +87,7 @@ fn choose(args: &TargetArgs, online_cpus: &[u32]) -> Result<TargetChoice> {
         seen
     };
     Ok(TargetChoice::Ready(if let Some(name) = &args.cgroup {
-        return Ok(TargetChoice::Cgroup(name.clone()));
+        return Ok(TargetChoice::Cgroups(name.clone()));
     } else if !args.pid.is_empty() {
         Target::Processes { pids: unique(&args.pid), children: args.children }
     } else if !args.tid.is_empty() {

@@ -57,7 +57,7 @@ fn each_way_to_name_a_target_names_one() {
         assert_eq!(target(&record(line).target, MACHINE.online_cpus).unwrap(), TargetChoice::Ready(expected), "{line}");
     }
     let cgroup = target(&record("-G web.service").target, &[]).unwrap();
-    assert_eq!(cgroup, TargetChoice::Cgroup("web.service".into()));
+    assert_eq!(cgroup, TargetChoice::Cgroups("web.service".into()));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_recording_is_named_after_its_target_and_time() {
 fn targets_whose_names_are_cut_alike_keep_names_of_their_own() {
     let group = |leaf: &str| {
         let name = format!("kubepods.slice/kubepods-burstable.slice/pod-{leaf}");
-        target_name(&Target::Cgroup { path: PathBuf::from("/sys/fs/cgroup").join(&name), name })
+        target_name(&Target::Cgroup { path: PathBuf::from("/sys/fs/cgroup").join(&name), name, others: vec![] })
     };
     let (one, other) = (group("a"), group("b"));
     assert_ne!(one, other);

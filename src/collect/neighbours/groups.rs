@@ -121,8 +121,8 @@ impl Groups {
 
     fn list(&self, ours: &TargetUsage) -> Listed {
         let Some(hierarchy) = &self.hierarchy else { return Listed { others: Vec::new(), all: None } };
-        let target = ours.group.as_deref().and_then(|target| same_place(hierarchy, target));
-        let mut holding: Vec<PathBuf> = target.iter().cloned().collect();
+        let targets: Vec<PathBuf> = ours.groups.iter().filter_map(|target| same_place(hierarchy, target)).collect();
+        let mut holding = targets.clone();
         holding.extend(ours.pids.iter().take(ASKED).filter_map(|&pid| self.group_of(pid, hierarchy)));
         holding.sort_unstable();
         holding.dedup();
@@ -130,7 +130,7 @@ impl Groups {
         let mut others = directories_within(&hierarchy.mount, MOST);
         // An empty list means that the root could not be read.
         let all = (1..MOST).contains(&others.len()).then(|| others.iter().cloned().collect());
-        others.retain(|path| path.components().count() <= depth && !is_ours(path, &holding, target.as_deref()));
+        others.retain(|path| path.components().count() <= depth && !is_ours(path, &holding, &targets));
         Listed { others, all }
     }
 

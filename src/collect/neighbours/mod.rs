@@ -65,17 +65,17 @@ pub struct TargetUsage {
     pub pids: FxHashSet<u32>,
     /// Whether their child processes belong to the target.
     pub children: bool,
-    /// Directory of the target's control group, if the target is one.
-    pub group: Option<PathBuf>,
+    /// Directories of the target's control groups, if the target is some.
+    pub groups: Vec<PathBuf>,
     /// CPU time of the target since the capture began.
     pub cpu: Nanos,
     /// CPU time of ironlaw since the capture began.
     pub tool: Nanos,
 }
 
-/// Whether the group in `directory` contains part of the target, or lies inside the target's group.
-fn is_ours(directory: &Path, holding: &[PathBuf], target: Option<&Path>) -> bool {
-    holding.iter().any(|held| held.starts_with(directory)) || target.is_some_and(|target| directory.starts_with(target))
+/// Whether the group in `directory` contains part of the target, or lies inside one of the target's groups.
+fn is_ours(directory: &Path, holding: &[PathBuf], targets: &[PathBuf]) -> bool {
+    holding.iter().any(|held| held.starts_with(directory)) || targets.iter().any(|target| directory.starts_with(target))
 }
 
 #[cfg(test)]

@@ -189,8 +189,8 @@ impl Processes {
         let mut cgroup = None;
         if process.reported.is_to_be_named(at) {
             cgroup = self.group(pid);
-            if let (Some(target), Some((_, group))) = (&ours.group, &cgroup)
-                && self.hierarchy.as_ref().is_some_and(|own| within(own, group, target))
+            if let (Some((_, group)), Some(own)) = (&cgroup, &self.hierarchy)
+                && ours.groups.iter().any(|target| within(own, group, target))
             {
                 process.ours = true;
                 return;

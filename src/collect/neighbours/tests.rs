@@ -223,12 +223,12 @@ fn a_group_that_cannot_be_read_once_stays_the_one_it_was() {
     machine.group("odd", 9000, 0);
     machine.write("cgroup/odd/cpu.stat", "");
     machine.group("left", 8000, 0);
-    machine.ours.group = Some(machine.root.path().join("cgroup/left"));
+    machine.ours.groups = vec![machine.root.path().join("cgroup/left")];
     let mut neighbours = machine.open();
     machine.write("cgroup/batch/cpu.stat", "");
     machine.group("odd", 9000, 0);
     // No longer part of the target.
-    machine.ours.group = None;
+    machine.ours.groups.clear();
     assert!(machine.tick(&mut neighbours, 1).is_empty());
     for (name, usage) in [("batch", 1002), ("odd", 9003), ("left", 8004)] {
         machine.group(name, usage, 0);
@@ -245,7 +245,7 @@ fn a_group_that_is_the_target_takes_its_processes_and_groups_with_it() {
     for name in ["a", "a/target", "a/target/inner", "b"] {
         machine.group(name, 0, 0);
     }
-    machine.ours.group = Some(machine.root.path().join("cgroup/a/target"));
+    machine.ours.groups = vec![machine.root.path().join("cgroup/a/target")];
     let mut neighbours = machine.open();
     for name in ["a", "a/target", "a/target/inner", "b"] {
         machine.group(name, 1000, 0);

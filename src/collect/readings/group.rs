@@ -1,45 +1,60 @@
-//! Reads the target's control group: CPU time, throttling, pressure. The counters of its members are read elsewhere.
+//! Reads the target's control groups: CPU time, throttling, pressure. The counters of its members are read elsewhere.
 
 use crate::collect::catalog::{
     CGROUP_PERIODS, CGROUP_THROTTLED_PERIODS, CGROUP_THROTTLED_TIME, PSI_CPU_SOME, PSI_IO_FULL, PSI_IO_SOME,
     PSI_MEMORY_FULL, PSI_MEMORY_SOME, SYSTEM_TIME, TASK_CLOCK, USER_TIME,
 };
 use crate::model::CounterId;
-use crate::sys::cgroupfs::{self, CgroupFs};
+use crate::sys::cgroupfs::{self, CgroupFs, CpuUsage};
 use crate::sys::procfs::Pressure;
 use std::path::PathBuf;
 
-/// A control group whose counters are read.
+/// Control groups whose counters are read, and added up. The pressures of several cannot be: they are left out.
 #[derive(Debug)]
 pub(super) struct Group {
     cgroups: CgroupFs,
-    path: PathBuf,
-    /// Whether its CPU time is the target's: true if the group is the target, false if it only contains the target.
+    paths: Vec<PathBuf>,
+    /// Whether their CPU time is the target's: true if they are the target, false if one only contains the target.
     is_target: bool,
+    /// What each of them has used, by its last reading: one that is removed keeps it.
+    usages: Vec<CpuUsage>,
     baseline: Vec<(CounterId, u64)>,
 }
 
 impl Group {
     /// Starts counting.
-    pub(super) fn open(cgroups: CgroupFs, path: PathBuf, is_target: bool) -> Group {
-        let mut group = Group { cgroups, path, is_target, baseline: Vec::new() };
+    pub(super) fn open(cgroups: CgroupFs, paths: Vec<PathBuf>, is_target: bool) -> Group {
+        let usages = vec![CpuUsage::default(); paths.len()];
+        let mut group = Group { cgroups, paths, is_target, usages, baseline: Vec::new() };
+        group.read();
         group.baseline = group.absolute();
         group
     }
 
     /// Values since the capture began; a counter that appears later counts from zero.
-    pub(super) fn values(&self) -> Vec<(CounterId, u64)> {
+    pub(super) fn values(&mut self) -> Vec<(CounterId, u64)> {
+        self.read();
+        self.since_opened()
+    }
+
+    fn since_opened(&self) -> Vec<(CounterId, u64)> {
         let before = |counter| self.baseline.iter().find(|(known, _)| *known == counter).map_or(0, |&(_, value)| value);
         self.absolute().into_iter().map(|(counter, value)| (counter, value.saturating_sub(before(counter)))).collect()
     }
 
     /// The target's CPU time since the capture began in nanoseconds; `None` if the group is not the target.
     pub(super) fn cpu(&self) -> Option<u64> {
-        self.values().into_iter().find_map(|(counter, value)| (counter == TASK_CLOCK).then_some(value))
+        self.since_opened().into_iter().find_map(|(counter, value)| (counter == TASK_CLOCK).then_some(value))
+    }
+
+    fn read(&mut self) {
+        for (path, usage) in self.paths.iter().zip(&mut self.usages) {
+            *usage = self.cgroups.cpu_usage(path).unwrap_or(*usage);
+        }
     }
 
     fn absolute(&self) -> Vec<(CounterId, u64)> {
-        let usage = self.cgroups.cpu_usage(&self.path).unwrap_or_default();
+        let usage = self.usages.iter().copied().reduce(CpuUsage::plus).unwrap_or_default();
         let time = [(TASK_CLOCK, usage.usage_ns), (USER_TIME, usage.user_ns), (SYSTEM_TIME, usage.system_ns)];
         let throttling = [
             (CGROUP_PERIODS, usage.periods),
@@ -48,7 +63,8 @@ impl Group {
         ];
         let time = time.into_iter().filter(|_| self.is_target);
         let known = time.chain(throttling).filter_map(|(counter, value)| Some((counter, value?)));
-        known.chain(pressures(|resource| cgroupfs::group_pressure(&self.path, resource))).collect()
+        let single = if let [path] = self.paths.as_slice() { Some(path) } else { None };
+        known.chain(pressures(|resource| cgroupfs::group_pressure(single?, resource))).collect()
     }
 }
 

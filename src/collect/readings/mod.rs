@@ -73,7 +73,8 @@ pub struct Readings {
 enum Members {
     Processes(Box<Processes>),
     Threads(Vec<u32>),
-    Group(PathBuf),
+    /// Control groups of which none lies in another.
+    Groups(Vec<PathBuf>),
     Nobody,
 }
 

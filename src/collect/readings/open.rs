@@ -15,6 +15,7 @@ use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::clock::{self, CpuClock};
 use crate::sys::procfs::{self, ProcFs, TaskDir};
 use crate::units::Nanos;
+use std::path::Path;
 
 /// Where the counters are, and how much reading them may use.
 #[derive(Debug, Clone)]
@@ -52,16 +53,19 @@ impl Readings {
             Target::Processes { pids, children } => (Members::Processes(Box::new(processes(*children)?)), pids.clone()),
             Target::Command { .. } => (Members::Processes(Box::new(processes(true)?)), command.into_iter().collect()),
             Target::Threads { tids } => (Members::Threads(tids.clone()), Vec::new()),
-            Target::Cgroup { path, .. } => (Members::Group(path.clone()), Vec::new()),
+            Target::Cgroup { .. } => {
+                let groups = target.outermost_cgroups().into_iter().map(Path::to_path_buf);
+                (Members::Groups(groups.collect()), Vec::new())
+            }
             Target::Cpus { .. } => (Members::Nobody, Vec::new()),
         };
-        let group = match target {
-            Target::Cgroup { path, .. } => Some(Group::open(cgroups, path.clone(), true)),
+        let group = match (&members, first.as_slice()) {
+            (Members::Groups(paths), _) => Some(Group::open(cgroups, paths.clone(), true)),
             // A single process: its group may throttle it.
-            _ => match first.as_slice() {
-                [pid] => cgroups.limits_of(&proc, *pid).ok().flatten().map(|path| Group::open(cgroups, path, false)),
-                _ => None,
-            },
+            (_, [pid]) => {
+                cgroups.limits_of(&proc, *pid).ok().flatten().map(|path| Group::open(cgroups, vec![path], false))
+            }
+            _ => None,
         };
         let mut readings = Readings {
             members,
@@ -91,7 +95,7 @@ impl Readings {
 
     fn take_baseline(&mut self, target: &Target, first: &[u32]) -> Result<()> {
         first.iter().for_each(|&pid| self.add(pid));
-        if matches!(self.members, Members::Threads(_) | Members::Group(_)) {
+        if matches!(self.members, Members::Threads(_) | Members::Groups(_)) {
             self.threads.add_group(0, TaskDir::of_machine(&self.proc)?);
         }
         let moment = TickTiming::whole(self.opened, Nanos(0));

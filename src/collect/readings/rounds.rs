@@ -73,7 +73,10 @@ impl Readings {
             }
             Members::Threads(tids) => vec![(0, Some(tids.clone()))],
             // A removed group has no members.
-            Members::Group(path) => vec![(0, Some(cgroupfs::threads(path).unwrap_or_default().into_iter().collect()))],
+            Members::Groups(paths) => {
+                let threads = paths.iter().flat_map(|path| cgroupfs::threads(path).unwrap_or_default());
+                vec![(0, Some(threads.collect()))]
+            }
             Members::Nobody => Vec::new(),
         };
         self.threads.begin_round(groups);

@@ -22,7 +22,7 @@ impl Readings {
             Members::Processes(processes) => Some(processes.total()),
             _ => None,
         };
-        let group = self.group.as_ref().map(Group::values).unwrap_or_default();
+        let group = self.group.as_mut().map(Group::values).unwrap_or_default();
         let group_cpu = group.iter().find_map(|&(counter, value)| (counter == TASK_CLOCK).then_some(value));
         let ended = self.command.as_ref().and_then(Command::ended);
         let cpu = own.map(|own| own[0].max(ended.map_or(0, |ended| ended.cpu_ns))).or(group_cpu);
@@ -58,7 +58,7 @@ impl Readings {
 
     /// Everything that does not count as a neighbour.
     pub(super) fn ours(&self) -> TargetUsage {
-        let (mut pids, mut group, mut children) = (FxHashSet::default(), None, false);
+        let (mut pids, mut groups, mut children) = (FxHashSet::default(), Vec::new(), false);
         match &self.members {
             Members::Processes(processes) => {
                 pids.extend(processes.alive().map(|(pid, _)| pid));
@@ -68,18 +68,18 @@ impl Readings {
             Members::Threads(tids) => {
                 pids.extend(tids.iter().filter_map(|&tid| self.proc.status(tid).ok()?.tgid));
             }
-            Members::Group(path) => {
-                pids.extend(cgroupfs::processes(path).unwrap_or_default());
-                group = Some(path.clone());
+            Members::Groups(paths) => {
+                pids.extend(paths.iter().flat_map(|path| cgroupfs::processes(path).unwrap_or_default()));
+                groups.clone_from(paths);
             }
             Members::Nobody => {}
         }
-        let group_cpu = self.group.as_ref().filter(|_| group.is_some()).and_then(Group::cpu);
+        let group_cpu = self.group.as_ref().filter(|_| !groups.is_empty()).and_then(Group::cpu);
         let cpu = match &self.members {
             Members::Processes(processes) => Some(processes.total()[0]),
             _ => group_cpu.or(self.threads.totals()[0]),
         };
-        TargetUsage { pids, children, group, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
+        TargetUsage { pids, children, groups, cpu: Nanos(cpu.unwrap_or(0)), tool: self.tool.cpu() }
     }
 }
 

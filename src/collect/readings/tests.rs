@@ -421,7 +421,7 @@ fn a_control_group_counts_for_its_members_and_outlives_them() {
     let fake = Fake::new();
     let path = group(&fake, 1_000, 10, "8\n");
     fake.thread(8, 8, IDLE);
-    let target = Target::Cgroup { name: "web".to_string(), path };
+    let target = Target::Cgroup { name: "web".to_string(), path, others: vec![] };
     let mut readings = fake.open(&target).unwrap();
     readings.begin(Nanos(0), &mut Vec::new());
     group(&fake, 51_000, 7_010, "8\n9\n");
@@ -441,7 +441,7 @@ fn a_control_group_counts_for_its_members_and_outlives_them() {
 fn a_group_that_is_not_there_is_no_error_as_it_may_come_back() {
     let fake = Fake::new();
     let path = fake.dir.path().join("nowhere");
-    let mut readings = fake.open(&Target::Cgroup { name: "gone".to_string(), path }).unwrap();
+    let mut readings = fake.open(&Target::Cgroup { name: "gone".to_string(), path, others: vec![] }).unwrap();
     let out = window(&mut readings, 1000);
     assert_eq!(of_target(&out, TASK_CLOCK), None);
     assert!(matches!(out.last(), Some(Event::Tick(_))));

@@ -13,11 +13,25 @@ const SHORTEST_ID: usize = 8;
 /// How many names an error lists.
 const LISTED: usize = 8;
 
+/// Finds the control groups of a list of names, separated by commas. One that is named twice counts once.
+pub fn cgroups(cgroups: &CgroupFs, names: &str) -> Result<Target> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    for name in names.split(',') {
+        let path = find(cgroups, name.trim())?;
+        if !found.iter().any(|(_, known)| *known == path) {
+            found.push((name.trim().to_string(), path));
+        }
+    }
+    let name = found.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(",");
+    let mut paths = found.into_iter().map(|(_, path)| path);
+    let path = paths.next().unwrap_or_default();
+    Ok(Target::Cgroup { name, path, others: paths.collect() })
+}
+
 /// Finds a control group (`-G`): a path, absolute or below the hierarchy; a unit such as `web.service` or `web`; a
 /// container id or the beginning of one, 8 digits or more. Version 2 is searched first, then version 1's `perf_event`:
 /// the kernel can count events in these two.
-pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
-    let target = |path: PathBuf| Target::Cgroup { name: name.to_string(), path };
+fn find(cgroups: &CgroupFs, name: &str) -> Result<PathBuf> {
     if name.trim().is_empty() {
         return Err(
             Error::new(ErrorKind::Usage, "the control group's name is empty").hint("`ironlaw list cgroups` lists all.")
@@ -29,7 +43,7 @@ pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
             .hint("Mount one: mount -t cgroup2 none /sys/fs/cgroup"));
     }
     if let Some(path) = hierarchies.iter().find_map(|hierarchy| by_path(hierarchy, name)) {
-        return Ok(target(path));
+        return Ok(path);
     }
     for hierarchy in hierarchies {
         let groups = directories(&hierarchy.mount);
@@ -38,7 +52,7 @@ pub fn cgroup(cgroups: &CgroupFs, name: &str) -> Result<Target> {
         let inside = |path: &Path| named.iter().any(|outer| path != outer.as_path() && path.starts_with(outer));
         let found: Vec<&PathBuf> = named.iter().copied().filter(|path| !inside(path)).collect();
         match found.as_slice() {
-            [only] => return Ok(target((*only).clone())),
+            [only] => return Ok((*only).clone()),
             [] => {}
             several => return Err(ambiguous(name, several)),
         }
@@ -149,10 +163,24 @@ mod tests {
         (root, CgroupFs { hierarchies: vec![v2] })
     }
 
-    fn found(cgroups: &CgroupFs, name: &str) -> Result<PathBuf> {
-        match cgroup(cgroups, name)? {
-            Target::Cgroup { path, .. } => Ok(path),
+    fn found(groups: &CgroupFs, name: &str) -> Result<PathBuf> {
+        match cgroups(groups, name)? {
+            Target::Cgroup { path, others, .. } if others.is_empty() => Ok(path),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_list_is_found_name_by_name_and_each_group_once() {
+        let (root, groups) = hierarchy();
+        let target = cgroups(&groups, "web,a/same, web.service,foo-bar").unwrap();
+        let path = |group: &str| root.path().join(group);
+        let others = vec![path("a/same"), path("system.slice/foo\\x2dbar.service")];
+        let path = path("system.slice/web.service");
+        assert_eq!(target, Target::Cgroup { name: "web,a/same,foo-bar".into(), path, others });
+        for (list, said) in [("web,nothing", "\"nothing\" does not exist"), ("web,", "name is empty")] {
+            let error = cgroups(&groups, list).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
         }
     }
 

@@ -4,5 +4,5 @@
 mod group;
 mod tasks;
 
-pub use group::cgroup;
+pub use group::cgroups;
 pub use tasks::{processes, threads};

@@ -66,8 +66,22 @@ pub enum AttachScope {
     Threads(Vec<u32>),
     /// All tasks on the CPUs; samples of other processes are dropped, in the kernel if it accepts the filter.
     Cpus(Option<(Vec<u32>, Inherit)>),
-    /// A control group's directory.
-    Cgroup(File),
+    /// Control groups: events on each CPU for each of them.
+    Cgroups(Vec<CgroupDirectory>),
+}
+
+/// A control group to open events on.
+///
+/// Several groups have events of their own on every CPU (`PERF_FLAG_PID_CGROUP`) rather than one set of events whose
+/// samples name their group: hardware counts can be told apart by group in no other way, others' samples cost nothing
+/// because the kernel switches the events off while no task of the group runs, and kernels before 5.7 can do it. The
+/// cost is groups times CPUs, however many threads there are.
+#[derive(Debug)]
+pub struct CgroupDirectory {
+    /// The opened directory.
+    pub directory: File,
+    /// Whether the group lies in another one of the target: its tasks are sampled and counted there already.
+    pub is_within: bool,
 }
 
 /// Chooses how to reach a target. `command` is the process of a started command; files are read below `root`.
@@ -86,10 +100,14 @@ pub fn attach_scope(
         Target::Command { .. } => Ok(AttachScope::Processes(command.into_iter().collect(), Inherit::All)),
         Target::Threads { tids } => Ok(AttachScope::Threads(tids.clone())),
         Target::Cpus { .. } => Ok(AttachScope::Cpus(None)),
-        Target::Cgroup { name, path } => {
-            let directory = File::open(path)
-                .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
-            Ok(AttachScope::Cgroup(directory))
+        Target::Cgroup { .. } => {
+            let outermost = target.outermost_cgroups();
+            let open = |(name, path): (&str, &Path)| {
+                let directory = File::open(path)
+                    .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
+                Ok(CgroupDirectory { directory, is_within: !outermost.contains(&path) })
+            };
+            Ok(AttachScope::Cgroups(target.cgroups().into_iter().map(open).collect::<Result<_>>()?))
         }
         Target::Processes { pids, children } => {
             let mut threads = 0;
@@ -193,9 +211,10 @@ pub fn attach(
                 attacher.keep_in_kernel();
             }
         }
-        AttachScope::Cgroup(directory) => {
+        AttachScope::Cgroups(groups) => {
             attacher.done.samples = SampleSource::Cpus;
-            attacher.cgroup(directory)?;
+            let mut groups = groups.iter().filter(|group| !group.is_within);
+            groups.try_for_each(|group| attacher.cgroup(&group.directory))?;
         }
     }
     Ok(attacher.done)

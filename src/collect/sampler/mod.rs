@@ -82,8 +82,8 @@ pub struct Sampler {
     assembler: Assembler<LiveProc>,
     command: Option<Started>,
     command_output: Option<CommandOutput>,
-    /// Identity of the target's directory, if the target is a control group.
-    place: Option<(u64, u64)>,
+    /// Identities of the target's directories, if the target is control groups.
+    places: Vec<Option<(u64, u64)>>,
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
     sampling: SamplingRate,

@@ -1,7 +1,7 @@
 //! Opens a capture: starts the command, chooses the events and attaches them, all stopped.
 
 use super::assemble::Assembler;
-use super::attach::{self, AttachScope};
+use super::attach::{self, AttachScope, CgroupDirectory};
 use super::clock_periods::ClockPeriods;
 use super::counters::KernelCounters;
 use super::follow::FollowedTasks;
@@ -38,9 +38,10 @@ impl Sampler {
         let cpus = cpus_of(&plan.target, root)?;
         let pid = command.as_ref().map(Started::pid);
         let attach_scope = attach::attach_scope(&plan.target, pid, &event_requests, &cpus, root, &mut notes)?;
-        let place = match &attach_scope {
-            AttachScope::Cgroup(directory) => directory.metadata().ok().map(|about| run::place(&about)),
-            _ => None,
+        let place = |group: &CgroupDirectory| group.directory.metadata().ok().map(|about| run::place(&about));
+        let places = match &attach_scope {
+            AttachScope::Cgroups(groups) => groups.iter().map(place).collect(),
+            _ => Vec::new(),
         };
         // With a delay the events are started later, explicitly.
         let on_exec = command.is_some() && plan.delay.0 == 0;
@@ -87,7 +88,7 @@ impl Sampler {
             assembler,
             command,
             command_output,
-            place,
+            places,
             cpus,
             events: event_requests.specs,
             sampling,

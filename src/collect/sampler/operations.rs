@@ -167,10 +167,14 @@ impl OpsRequest<'_> {
             }
             Target::Threads { tids } => self.tasks(|| tids.clone(), notes),
             Target::Cpus { .. } => self.each_cpu(cpus, Place::Cpu),
-            Target::Cgroup { name, path } => {
-                let directory = File::open(path)
-                    .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
-                self.each_cpu(cpus, |cpu| Place::Cgroup { directory: &directory, cpu })
+            Target::Cgroup { name, .. } => {
+                let mut events = Vec::new();
+                for path in target.outermost_cgroups() {
+                    let directory = File::open(path)
+                        .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
+                    events.extend(self.each_cpu(cpus, |cpu| Place::Cgroup { directory: &directory, cpu })?);
+                }
+                Ok(events)
             }
         }
     }
@@ -288,7 +292,10 @@ fn processes(target: &Target) -> Vec<u32> {
     match target {
         Target::Processes { pids, .. } => pids.clone(),
         Target::Threads { tids } => tids.clone(),
-        Target::Cgroup { path, .. } => cgroupfs::processes(path).unwrap_or_default().into_iter().collect(),
+        Target::Cgroup { .. } => {
+            let groups = target.outermost_cgroups().into_iter();
+            groups.flat_map(|path| cgroupfs::processes(path).unwrap_or_default()).collect()
+        }
         // A command has not executed anything yet; on whole CPUs anything may run.
         Target::Command { .. } | Target::Cpus { .. } => Vec::new(),
     }

@@ -228,7 +228,10 @@ impl Sampler {
         let pids = match &self.plan.target {
             Target::Processes { pids, .. } => pids.clone(),
             Target::Command { .. } => self.command_pid().into_iter().collect(),
-            Target::Cgroup { path, .. } => cgroupfs::processes(path).unwrap_or_default().into_iter().collect(),
+            Target::Cgroup { .. } => {
+                let groups = self.plan.target.outermost_cgroups().into_iter();
+                groups.flat_map(|path| cgroupfs::processes(path).unwrap_or_default()).collect()
+            }
             Target::Cpus { .. } => all_processes(root),
             Target::Threads { tids } => {
                 for tid in tids {
@@ -303,7 +306,10 @@ impl Sampler {
             // Not reaped yet: its counters still have to be read.
             Some(command) => command.has_ended(),
             None => match &self.plan.target {
-                Target::Cgroup { path, .. } => is_gone(path, self.place),
+                Target::Cgroup { .. } => {
+                    let groups = self.plan.target.cgroups();
+                    groups.iter().zip(&self.places).all(|((_, path), place)| is_gone(path, *place))
+                }
                 _ => self.assembler.is_over(),
             },
         };

@@ -173,7 +173,7 @@ mod tests {
         let second = cgroups.list(Some(Nanos(1_000_000_000)));
         assert_eq!((second[0].cpu.value(), second[1].cpu.why()), (Some(&0.5), Some(Why::NotSupported)));
         for group in second {
-            let resolved = resolve::cgroup(&fs, &group.path).unwrap();
+            let resolved = resolve::cgroups(&fs, &group.path).unwrap();
             let Target::Cgroup { path, .. } = resolved else { panic!("{resolved:?}") };
             assert_eq!(path, root.path().join(&group.path[1..]), "what is listed can be chosen");
         }

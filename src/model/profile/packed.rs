@@ -240,6 +240,7 @@ impl Row for CounterReading {
             Scope::Cpu(cpu) => (2, cpu),
             Scope::Host => (3, 0),
             Scope::Tool => (4, 0),
+            Scope::Cgroup(number) => (5, number),
         };
         let counter = pair(kind, self.counter.0.into());
         // Both times mostly grow as the clock does: their distance from it stays.
@@ -256,6 +257,7 @@ impl Row for CounterReading {
                 1 => Scope::Thread(low(number)),
                 2 => Scope::Cpu(low(number)),
                 3 => Scope::Host,
+                5 => Scope::Cgroup(low(number)),
                 _ => Scope::Tool,
             },
             at: Nanos(at),
@@ -317,6 +319,7 @@ mod tests {
             Just(Scope::Target),
             any::<u32>().prop_map(Scope::Thread),
             any::<u32>().prop_map(Scope::Cpu),
+            any::<u32>().prop_map(Scope::Cgroup),
             Just(Scope::Host),
             Just(Scope::Tool)
         ];

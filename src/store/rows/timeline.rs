@@ -42,6 +42,7 @@ fn scope_word(scope: Scope) -> (&'static str, Option<u32>) {
         Scope::Target => ("target", None),
         Scope::Thread(tid) => ("thread", Some(tid)),
         Scope::Cpu(cpu) => ("cpu", Some(cpu)),
+        Scope::Cgroup(cgroup) => ("cgroup", Some(cgroup)),
         Scope::Host => ("host", None),
         Scope::Tool => ("tool", None),
     }
@@ -52,6 +53,7 @@ fn scope_from(word: &str, id: Option<u32>) -> Option<Scope> {
         ("target", _) => Some(Scope::Target),
         ("thread", Some(tid)) => Some(Scope::Thread(tid)),
         ("cpu", Some(cpu)) => Some(Scope::Cpu(cpu)),
+        ("cgroup", Some(cgroup)) => Some(Scope::Cgroup(cgroup)),
         ("host", _) => Some(Scope::Host),
         ("tool", _) => Some(Scope::Tool),
         _ => None,

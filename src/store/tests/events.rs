@@ -158,6 +158,7 @@ fn reading() -> impl Strategy<Value = Event> {
         Just(Scope::Target),
         any::<u32>().prop_map(Scope::Thread),
         any::<u32>().prop_map(Scope::Cpu),
+        any::<u32>().prop_map(Scope::Cgroup),
         Just(Scope::Host),
         Just(Scope::Tool)
     ];

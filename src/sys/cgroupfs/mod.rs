@@ -7,6 +7,7 @@ mod usage;
 
 pub use groups::{CgroupFs, directories, directories_within, group_pressure, processes, threads};
 pub use mounts::{Hierarchy, membership};
+pub use usage::CpuUsage;
 #[cfg(any(test, fuzzing))]
 pub use {
     mounts::hierarchies,

@@ -18,6 +18,22 @@ pub struct CpuUsage {
     pub throttled_ns: Option<u64>,
 }
 
+impl CpuUsage {
+    /// The sums of two groups; what one of them does not report is what the other does.
+    #[must_use]
+    pub fn plus(self, other: CpuUsage) -> CpuUsage {
+        let sum = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b)).or(a).or(b);
+        CpuUsage {
+            usage_ns: sum(self.usage_ns, other.usage_ns),
+            user_ns: sum(self.user_ns, other.user_ns),
+            system_ns: sum(self.system_ns, other.system_ns),
+            periods: sum(self.periods, other.periods),
+            throttled_periods: sum(self.throttled_periods, other.throttled_periods),
+            throttled_ns: sum(self.throttled_ns, other.throttled_ns),
+        }
+    }
+}
+
 /// Parses version 2's `cpu.stat`, whose times are microseconds; `None` without its first field.
 #[must_use]
 pub fn cpu_stat_v2(text: &[u8]) -> Option<CpuUsage> {
@@ -91,6 +107,8 @@ mod tests {
         assert_eq!((read.periods, read.throttled_periods, read.throttled_ns), (Some(4), Some(1), Some(9000)));
         let bare = cpu_stat_v2(b"usage_usec 5\nuser_usec 3\n").unwrap_or_default();
         assert_eq!((bare.system_ns, bare.periods), (None, None));
+        let both = read.plus(bare);
+        assert_eq!((both.usage_ns, both.system_ns, both.periods), (Some(10_000), Some(2000), Some(4)));
         assert_eq!(cpu_stat_v2(b"nr_periods 4\n"), None);
         assert_eq!(cpu_stat_v1(None, Some(b"")), None);
     }

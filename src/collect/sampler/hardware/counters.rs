@@ -3,10 +3,10 @@
 use super::core_plan::hardware_plan;
 use super::requests::{OpenedGroup, Requests};
 use super::switch_budget::{self, Activity, SwitchBudget};
-use super::totals::Totals;
+use super::totals::{CgroupLocation, Totals};
 use super::trial::{LeftOut, TrialResult};
 use crate::collect::catalog;
-use crate::collect::sampler::attach::AttachScope;
+use crate::collect::sampler::attach::{AttachScope, CgroupDirectory};
 use crate::collect::sampler::event_requests::EventRequests;
 use crate::collect::sampler::new_threads::{settled, threads_of};
 use crate::model::{CounterReading, Event, HardwarePlan, Note, Scope};
@@ -216,6 +216,9 @@ impl Opening {
         for (number, group) in plan.groups.iter().enumerate() {
             let before = groups.len();
             let error = requests.everywhere(group, kept.len(), &places, &mut groups);
+            for opened in &mut groups[before..] {
+                opened.location.cgroup = cgroup_at(options, opened.location.at);
+            }
             if groups.len() > before {
                 kept.push(number);
             }
@@ -255,8 +258,16 @@ fn tasks(attach_scope: &AttachScope, root: &Path) -> Vec<u32> {
     match attach_scope {
         AttachScope::Processes(pids, _) => pids.iter().flat_map(|pid| threads_of(root, *pid)).collect(),
         AttachScope::Threads(tids) => tids.clone(),
-        AttachScope::Cpus(_) | AttachScope::Cgroup(_) => Vec::new(),
+        AttachScope::Cpus(_) | AttachScope::Cgroups(_) => Vec::new(),
     }
+}
+
+/// Which of several control groups the place at this position belongs to.
+fn cgroup_at(options: &AttachOptions<'_>, at: usize) -> Option<CgroupLocation> {
+    let AttachScope::Cgroups(groups) = options.attach_scope else { return None };
+    let number = at / options.cpus.len().max(1);
+    let group = groups.get(number).filter(|_| groups.len() > 1)?;
+    Some(CgroupLocation { number: number as u32, is_within: group.is_within })
 }
 
 /// Each of these threads on any CPU, or each CPU; empty if whole CPUs are sampled for a few processes.
@@ -267,8 +278,10 @@ fn places<'a>(attach_scope: &'a AttachScope, cpus: &'a [u32], tids: &[u32]) -> (
         AttachScope::Threads(_) => (tids.iter().map(each).collect(), Inherit::No),
         AttachScope::Cpus(None) => (cpus.iter().map(|cpu| Place::Cpu(*cpu)).collect(), Inherit::No),
         AttachScope::Cpus(Some(_)) => (Vec::new(), Inherit::No),
-        AttachScope::Cgroup(directory) => {
-            (cpus.iter().map(|cpu| Place::Cgroup { directory, cpu: *cpu }).collect(), Inherit::No)
+        AttachScope::Cgroups(groups) => {
+            let on = |group: &'a CgroupDirectory| cpus.iter().map(|cpu| (&group.directory, *cpu));
+            let places = groups.iter().flat_map(on).map(|(directory, cpu)| Place::Cgroup { directory, cpu });
+            (places.collect(), Inherit::No)
         }
     }
 }

@@ -47,7 +47,8 @@ impl Requests {
         for (at, place) in places.iter().enumerate().filter(|(_, place)| group.counts_at(place)) {
             match self.open(group, *place) {
                 Ok(events) => {
-                    let location = GroupLocation { group: number, at, tid: own_thread(*place, self.inherit) };
+                    let location =
+                        GroupLocation { group: number, at, tid: own_thread(*place, self.inherit), cgroup: None };
                     opened.push(OpenedGroup { location, events });
                 }
                 Err(error) if error.raw_os_error() == Some(ESRCH) => {}

@@ -8,7 +8,7 @@
 use crate::model::{CounterDef, CounterId, CounterReading, Event, HardwareGroup, HardwarePlan, KIND_MARK, Scope};
 use crate::sys::perf::event::GroupCounted;
 use crate::units::Nanos;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The last counts of every place, and the counters they belong to.
 #[derive(Debug, Default)]
@@ -33,6 +33,27 @@ pub(super) struct GroupLocation {
     pub at: usize,
     /// The single thread it counts, if new threads do not inherit it.
     pub tid: Option<u32>,
+    /// The control group, if it is one of several.
+    pub cgroup: Option<CgroupLocation>,
+}
+
+/// One of several control groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CgroupLocation {
+    /// Its position in the target.
+    pub number: u32,
+    /// Whether it lies in another one of them, which counts the same.
+    pub is_within: bool,
+}
+
+impl GroupLocation {
+    /// Whether its counts are part of what the scope counts.
+    fn is_in(&self, scope: Scope) -> bool {
+        match (scope, self.cgroup) {
+            (Scope::Cgroup(number), cgroup) => cgroup.is_some_and(|cgroup| cgroup.number == number),
+            (_, cgroup) => cgroup.is_none_or(|cgroup| !cgroup.is_within),
+        }
+    }
 }
 
 #[derive(Debug, Default, Clone)]
@@ -78,12 +99,18 @@ impl Totals {
         *first = Some(first.map_or(location.group, |group| group.min(location.group)));
     }
 
-    /// The target's readings of every counter, then the law's counters by thread.
+    /// The target's readings of every counter, then those of each of several control groups, then the law's counters by
+    /// thread.
     pub fn readings(&self, at: Nanos) -> Vec<Event> {
-        let target = self.counters.iter().enumerate().flat_map(|(group, counters)| {
-            let sum = self.sum(group);
-            sum.map(|sum| events(counters, &sum, Scope::Target, at)).into_iter().flatten()
-        });
+        let sums = |scope: Scope| {
+            self.counters.iter().enumerate().flat_map(move |(group, counters)| {
+                let sum = self.sum(group, scope);
+                sum.map(|sum| events(counters, &sum, scope, at)).into_iter().flatten()
+            })
+        };
+        let cgroups: BTreeSet<u32> =
+            self.places.iter().filter_map(|place| Some(place.location.cgroup?.number)).collect();
+        let target = sums(Scope::Target).chain(cgroups.into_iter().flat_map(|number| sums(Scope::Cgroup(number))));
         let base = self.counters.first().map_or(&[][..], Vec::as_slice);
         let mut threads: BTreeMap<u32, GroupCounted> = BTreeMap::new();
         for place in &self.places {
@@ -95,10 +122,10 @@ impl Totals {
         target.chain(threads).collect()
     }
 
-    /// The count of a group at all its places; `None` if it was not opened anywhere, or never read.
-    fn sum(&self, group: usize) -> Option<GroupCounted> {
+    /// The count of a group at all its places of a scope; `None` if it was not opened there, or never read.
+    fn sum(&self, group: usize, scope: Scope) -> Option<GroupCounted> {
         let mut sum: Option<GroupCounted> = None;
-        for place in &self.places {
+        for place in self.places.iter().filter(|place| place.location.is_in(scope)) {
             if let Some(share) = self.share(group, place) {
                 add(sum.get_or_insert_with(|| self.nothing(group)), &place.last, share);
             }
@@ -168,7 +195,7 @@ mod tests {
     }
 
     fn location(group: usize, at: usize, tid: Option<u32>) -> GroupLocation {
-        GroupLocation { group, at, tid }
+        GroupLocation { group, at, tid, cgroup: None }
     }
 
     fn read(totals: &Totals) -> Vec<(u16, Scope, u64, u64, u64)> {
@@ -184,6 +211,23 @@ mod tests {
         let plan = plan(&[&["cycles", "instructions"], &["llc-miss", "instructions"]]);
         let definitions = catalog::hardware(&plan);
         Totals::of(&plan, definitions, true)
+    }
+
+    #[test]
+    fn several_control_groups_are_read_one_by_one_and_one_within_another_counts_once_in_all() {
+        let mut totals = totals();
+        // Two CPUs for each of three groups, of which the last lies in the first.
+        for (at, values) in [[1, 10], [2, 20], [4, 40], [8, 80], [1, 5], [1, 5]].into_iter().enumerate() {
+            let number = at as u32 / 2;
+            let cgroup = Some(CgroupLocation { number, is_within: number == 2 });
+            totals.take(at, GroupLocation { cgroup, ..location(0, at, None) }, counted(&values, 100, 50));
+        }
+        let rows: Vec<_> =
+            read(&totals).into_iter().map(|(counter, scope, value, ..)| (counter, scope, value)).collect();
+        let both = |scope, cycles, instructions| [(0, scope, cycles), (1, scope, instructions)];
+        let groups = [(0, 3, 30), (1, 12, 120), (2, 2, 10)];
+        let groups = groups.into_iter().flat_map(|(number, a, b)| both(Scope::Cgroup(number), a, b));
+        assert_eq!(rows, both(Scope::Target, 15, 150).into_iter().chain(groups).collect::<Vec<_>>());
     }
 
     #[test]

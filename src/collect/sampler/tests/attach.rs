@@ -50,13 +50,14 @@ fn a_target_is_reached_as_what_it_is() {
         let scope = reached(&processes, None);
         assert!(matches!(scope, AttachScope::Processes(pids, is) if pids == [41] && is == inherit), "{children}");
     }
-    let group = Target::Cgroup { name: "web".to_string(), path: root.path().to_path_buf() };
-    assert!(matches!(reached(&group, None), AttachScope::Cgroup(_)));
+    let group = Target::Cgroup { name: "web".to_string(), path: root.path().to_path_buf(), others: vec![] };
+    assert!(matches!(reached(&group, None), AttachScope::Cgroups(groups) if groups.len() == 1));
 }
 
 #[test]
 fn a_control_group_that_is_gone_is_named() {
-    let target = Target::Cgroup { name: "web".to_string(), path: Path::new("/nowhere/web").to_path_buf() };
+    let target =
+        Target::Cgroup { name: "web".to_string(), path: Path::new("/nowhere/web").to_path_buf(), others: vec![] };
     let error =
         attach_scope(&target, None, &EventRequests::default(), &[0], Path::new("/"), &mut vec![]).expect_err("gone");
     assert_eq!(error.kind(), ErrorKind::NotFound);
