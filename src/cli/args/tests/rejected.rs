@@ -80,7 +80,7 @@ fn a_wrong_target_is_named() {
         ("thread 0", "record -t 0", &["'0'", "--tid <TID>"]),
         ("a name for a thread", "record -t worker", &["'worker'", "--tid <TID>"]),
         ("no process", "record -p", &["--pid <PID>"]),
-        ("no control group", "record -G", &["--cgroup <CGROUP>"]),
+        ("no control group", "record -G", &["--cgroup <CGROUPS>"]),
         ("a CPU that is a word", "record -C all", &["'all'", "--cpu <CPUS>"]),
         ("CPUs in falling order", "record -C 3-1", &["'3-1'", "--cpu <CPUS>"]),
         ("an open range of CPUs", "record -C 3-", &["'3-'"]),
