@@ -25,6 +25,8 @@ pub struct Selection {
     pub comms: Vec<String>,
     /// Processes by id; a thread must belong to one of them.
     pub pids: Vec<u32>,
+    /// Threads by their last control group; empty for all.
+    pub cgroups: Vec<String>,
     /// CPUs of samples; empty for all. Waits and counters are not restricted: they have none.
     pub cpus: Vec<u32>,
     /// The time range.
@@ -39,6 +41,7 @@ impl Default for Selection {
             tids: vec![],
             comms: vec![],
             pids: vec![],
+            cgroups: vec![],
             cpus: vec![],
             time: TimeRange::default(),
             axis: Axis::Event(0),
@@ -72,13 +75,14 @@ impl Selection {
     #[must_use]
     pub fn who(&self, tasks: &Tasks) -> ThreadSet {
         let any_thread = self.tids.is_empty() && self.comms.is_empty();
-        if any_thread && self.pids.is_empty() {
+        if any_thread && self.pids.is_empty() && self.cgroups.is_empty() {
             return ThreadSet::All;
         }
         let named = |comm: &str| self.comms.iter().any(|pattern| matches(pattern, comm));
         let chosen = tasks.iter().filter(|task| {
             (any_thread || self.tids.contains(&task.tid) || named(&task.comm))
                 && (self.pids.is_empty() || self.pids.contains(&task.pid))
+                && (self.cgroups.is_empty() || self.cgroups.iter().any(|group| task.cgroup.as_deref() == Some(group)))
         });
         ThreadSet::Only(chosen.map(|task| task.tid).collect())
     }
@@ -143,6 +147,18 @@ mod tests {
         check(&[41], &["io-2"], &[], &[41, 43]);
         check(&[], &["io-*"], &[41], &[42, 43]);
         check(&[41], &[], &[99], &[]);
+    }
+
+    #[test]
+    fn a_thread_is_chosen_by_its_last_control_group() {
+        let mut synthetic = Synthetic::new();
+        synthetic.alive(41, "main").alive(42, "io").alive(43, "new");
+        synthetic.joins(0, 41, "/a").joins(0, 42, "/a").joins(5, 42, "/b");
+        let tasks = Tasks::of(&synthetic.finish());
+        for (group, expected) in [("/a", vec![41]), ("/b", vec![42]), ("/c", vec![])] {
+            let selection = Selection { cgroups: vec![group.to_string()], ..Selection::default() };
+            assert_eq!(selection.who(&tasks), ThreadSet::Only(expected.into_iter().collect()), "{group}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::model::profile::Profile;
 use crate::units::Nanos;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Task {
     pub born: Option<Nanos>,
     /// When it ended; `None` if after the recording, or not reported.
     pub ended: Option<Nanos>,
+    /// Its last control group; `None` if it was found in none.
+    pub cgroup: Option<Arc<str>>,
 }
 
 impl Task {
@@ -46,11 +49,14 @@ impl Tasks {
                 TaskChange::Alive { comm } | TaskChange::Renamed { comm, .. } => task.comm.clone_from(comm),
                 // A reused id names the later thread.
                 TaskChange::Born { comm, .. } => {
-                    *task =
-                        Task { tid: event.tid, pid: event.pid, comm: comm.clone(), born: Some(event.at), ended: None };
+                    let (comm, born) = (comm.clone(), Some(event.at));
+                    *task = Task { tid: event.tid, pid: event.pid, comm, born, ended: None, cgroup: None };
                 }
                 TaskChange::Ended => task.ended = Some(event.at),
             }
+        }
+        for it in &profile.memberships {
+            tasks.entry(it.pid, it.tid).cgroup = Some(Arc::clone(&it.cgroup));
         }
         let sampled = profile.samples.pid.iter().copied().zip(profile.samples.tid.iter().copied());
         let mut seen = FxHashSet::default();
@@ -64,7 +70,8 @@ impl Tasks {
     }
 
     fn entry(&mut self, pid: u32, tid: u32) -> &mut Task {
-        self.by_tid.entry(tid).or_insert_with(|| Task { tid, pid, comm: String::new(), born: None, ended: None })
+        let unknown = || Task { tid, pid, comm: String::new(), born: None, ended: None, cgroup: None };
+        self.by_tid.entry(tid).or_insert_with(unknown)
     }
 
     /// The thread of that id.

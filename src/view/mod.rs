@@ -26,6 +26,7 @@ pub mod sampled;
 pub mod snapshot;
 pub(crate) mod stat;
 pub mod sweep;
+mod thread_groups;
 pub(crate) mod threads;
 pub(crate) mod watch;
 

@@ -45,6 +45,49 @@ pub struct TaskFilter {
     pub pids: Vec<u32>,
     /// Threads by id.
     pub tids: Vec<u32>,
+    /// Control groups by path.
+    pub cgroups: Vec<String>,
+    /// CPUs; waits have none, and are not left out.
+    pub cpus: Vec<u32>,
+}
+
+/// What a line of the threads view stands for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineKey {
+    /// A thread.
+    #[default]
+    Thread,
+    /// A process.
+    Process,
+    /// A control group.
+    Cgroup,
+    /// A CPU.
+    Cpu,
+}
+
+impl LineKey {
+    /// The next one, around in a circle.
+    #[must_use]
+    pub fn next(self) -> LineKey {
+        match self {
+            LineKey::Thread => LineKey::Process,
+            LineKey::Process => LineKey::Cgroup,
+            LineKey::Cgroup => LineKey::Cpu,
+            LineKey::Cpu => LineKey::Thread,
+        }
+    }
+
+    /// Its name, as a heading.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            LineKey::Thread => "thread",
+            LineKey::Process => "process",
+            LineKey::Cgroup => "control group",
+            LineKey::Cpu => "CPU",
+        }
+    }
 }
 
 /// What the roots of the call tree are grouped by.
@@ -102,7 +145,9 @@ pub enum ViewRequest {
     },
     /// The threads.
     Threads {
-        /// The thread whose waits to show.
+        /// What a line stands for.
+        by: LineKey,
+        /// The line whose waits to show, by its number.
         detail: Option<u32>,
     },
     /// The counters.
@@ -160,6 +205,8 @@ impl Query {
         Selection {
             pids: self.filter.pids.clone(),
             tids: self.filter.tids.clone(),
+            cgroups: self.filter.cgroups.clone(),
+            cpus: self.filter.cpus.clone(),
             time: self.time_range(bounds),
             axis: self.axis,
             ..Selection::default()

@@ -2,8 +2,10 @@
 
 use super::context::ViewContext;
 use super::overview::past::past;
-use crate::analysis::{Axis, Cause, Selection, ThreadRow, Window, blocked_paths, remainder, threads, waits_by_thread};
-use crate::model::{Measure, Scope, Unit};
+use super::query::LineKey;
+use super::thread_groups::{Groups, SampledTimes, seconds_of_weight};
+use crate::analysis::{Axis, Cause, Cgroups, ThreadRow, Window, blocked_paths, remainder, threads, waits_by_thread};
+use crate::model::{Measure, Scope, Unit, Why};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -16,7 +18,9 @@ const PATHS: usize = 12;
 /// The threads view.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ThreadsView {
-    /// The threads, most CPU time first.
+    /// What a line stands for.
+    pub by: LineKey,
+    /// The lines: threads, most CPU time first, or what they are put together by.
     pub threads: Vec<ThreadLine>,
     /// The known CPUs of the machine, by number.
     pub cpus: Vec<CpuLine>,
@@ -24,17 +28,20 @@ pub struct ThreadsView {
     pub cpu_share_of: &'static str,
     /// Whether waits were recorded, so that blocked time has causes.
     pub has_waits: bool,
-    /// Where the requested thread waited longest.
+    /// Where the threads of the requested line waited longest.
     pub paths: Vec<PathLine>,
 }
 
-/// A thread. Shares are of its lifetime within the window.
+/// A thread, or several of one process or control group, or a CPU. A thread's shares are of its lifetime within the
+/// window; others' are sums over their threads, in units of one CPU's time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThreadLine {
-    /// Thread id.
+    /// Thread id; of other lines, the process's id, the group's number or the CPU's.
     pub tid: u32,
     /// Process id.
     pub pid: u32,
+    /// Number of threads.
+    pub threads: u64,
     /// Its name.
     pub name: String,
     /// Its process's name.
@@ -107,9 +114,9 @@ pub struct PathLine {
 }
 
 impl ThreadsView {
-    /// The threads of a view context, with the waits of the requested one.
+    /// The lines of a view context, with the waits of the requested one.
     #[must_use]
-    pub fn of(context: &ViewContext<'_>, detail: Option<u32>) -> ThreadsView {
+    pub fn of(context: &ViewContext<'_>, by: LineKey, detail: Option<u32>) -> ThreadsView {
         let ViewContext { profile, selection, window, tasks, names, counters, .. } = context;
         let rows = threads(tasks, counters, context.counts(), *window);
         let before = context.reference.as_deref().map(|past| {
@@ -136,10 +143,17 @@ impl ThreadsView {
                 ..ThreadLine::plain(row, window.to)
             }
         };
-        let wanted = detail.map(|tid| Selection { tids: vec![tid], comms: vec![], pids: vec![], ..selection.clone() });
+        let sampled = SampledTimes::of(context, &shares_of_cpus);
+        let lines = rows.iter().map(|row| (row.lifetime, sampled.complete(line(row), row.lifetime))).collect();
+        let groups = Groups { context, cgroups: Cgroups::of(profile), by };
+        let wanted = detail.and_then(|number| groups.selection(number));
         let paths = wanted.map(|one| blocked_paths(profile, names, tasks, &one)).unwrap_or_default();
         ThreadsView {
-            threads: rows.iter().map(line).collect(),
+            by,
+            threads: match by {
+                LineKey::Cpu => shares_of_cpus.lines(context),
+                _ => groups.lines(lines),
+            },
             cpus: shares_of_cpus.cpus(context),
             cpu_share_of: if shares_of_cpus.timed { "of its time" } else { "of the samples" },
             has_waits: profile.meta.plan.off_cpu || !profile.off_cpu.is_empty(),
@@ -161,6 +175,32 @@ impl ThreadsView {
 const LONG_WAIT: Nanos = Nanos(20_000_000);
 
 impl ThreadLine {
+    /// A line that nothing is known of yet.
+    pub(super) fn empty(number: u32, name: String) -> ThreadLine {
+        let missing = Measure::Missing(Why::NotRecorded);
+        ThreadLine {
+            tid: number,
+            pid: number,
+            threads: 0,
+            process: name.clone(),
+            name,
+            alive: true,
+            running: missing,
+            queued: missing,
+            blocked: missing,
+            ipc: missing,
+            waits: Vec::new(),
+            voluntary: missing,
+            involuntary: missing,
+            migrations: missing,
+            cpu: None,
+            node: None,
+            samples: 0,
+            history: Vec::new(),
+            change: None,
+        }
+    }
+
     fn plain(row: &ThreadRow, end: Nanos) -> ThreadLine {
         let life = row.lifetime.seconds();
         let per_second =
@@ -169,6 +209,7 @@ impl ThreadLine {
         ThreadLine {
             tid: row.task.tid,
             pid: row.task.pid,
+            threads: 1,
             name: row.task.comm.clone(),
             process: String::new(),
             alive: row.task.ended.is_none_or(|at| at >= end),
@@ -216,12 +257,15 @@ fn history(context: &ViewContext<'_>, tid: u32, windows: &[Window]) -> Vec<Optio
 }
 
 /// The CPUs on which samples were taken.
-struct CpuShares {
-    by_cpu: FxHashMap<u32, u64>,
+pub(super) struct CpuShares {
+    /// Weight and number of the samples on each CPU.
+    by_cpu: FxHashMap<u32, (u64, u64)>,
+    /// The weight of each thread's samples.
+    pub(super) by_thread: FxHashMap<u32, u64>,
     last: FxHashMap<u32, u32>,
-    total: u64,
+    pub(super) total: u64,
     /// Whether weights are time, so that they are comparable with a CPU's time.
-    timed: bool,
+    pub(super) timed: bool,
 }
 
 impl CpuShares {
@@ -232,21 +276,41 @@ impl CpuShares {
         let unit = profile.meta.events.get(usize::from(event)).map(|event| event.unit);
         let mut shares_of_cpus = CpuShares {
             by_cpu: FxHashMap::default(),
+            by_thread: FxHashMap::default(),
             last: FxHashMap::default(),
             total: 0,
             timed: unit == Some(Unit::Nanos),
         };
         let who = selection.who(&context.tasks);
         let all = &profile.samples;
-        let chosen =
-            |at: &usize| all.event[*at] == event && selection.time.contains(all.at[*at]) && who.has(all.tid[*at]);
+        let on = |cpu: u32| selection.cpus.is_empty() || selection.cpus.contains(&cpu);
+        let chosen = |at: &usize| {
+            all.event[*at] == event && selection.time.contains(all.at[*at]) && who.has(all.tid[*at]) && on(all.cpu[*at])
+        };
         for at in (0..all.len()).filter(chosen) {
-            let weight = shares_of_cpus.by_cpu.entry(all.cpu[at]).or_default();
+            let (weight, samples) = shares_of_cpus.by_cpu.entry(all.cpu[at]).or_default();
+            (*weight, *samples) = (weight.saturating_add(all.weight[at]), *samples + 1);
+            let weight = shares_of_cpus.by_thread.entry(all.tid[at]).or_default();
             *weight = weight.saturating_add(all.weight[at]);
             shares_of_cpus.last.insert(all.tid[at], all.cpu[at]);
             shares_of_cpus.total = shares_of_cpus.total.saturating_add(all.weight[at]);
         }
         shares_of_cpus
+    }
+
+    /// A line for each CPU, most time first. Waits have no CPU, and counters are read for all of them together.
+    fn lines(&self, context: &ViewContext<'_>) -> Vec<ThreadLine> {
+        let span = context.selection.time.to.unwrap_or(context.bounds.now) - context.selection.time.from;
+        let seconds = seconds_of_weight(context, self);
+        let line = |cpu: CpuLine| {
+            let (weight, samples) = self.by_cpu.get(&cpu.cpu).copied().unwrap_or_default();
+            let running = seconds.map(|each| weight as f64 * each / span.seconds().max(1e-9));
+            let (cpu, node) = (cpu.cpu, Some(cpu.node));
+            ThreadLine { running, samples, node, ..ThreadLine::empty(cpu, format!("CPU {cpu}")) }
+        };
+        let mut lines: Vec<ThreadLine> = self.cpus(context).into_iter().map(line).collect();
+        lines.sort_by(|a, b| b.samples.cmp(&a.samples).then(a.tid.cmp(&b.tid)));
+        lines
     }
 
     fn cpus(&self, context: &ViewContext<'_>) -> Vec<CpuLine> {
@@ -260,7 +324,7 @@ impl CpuShares {
                 core: place.core,
                 package: place.package,
                 node: place.node,
-                share: self.by_cpu.get(&place.cpu).map_or(0.0, |weight| *weight as f64 / whole.max(1.0)),
+                share: self.by_cpu.get(&place.cpu).map_or(0.0, |(weight, _)| *weight as f64 / whole.max(1.0)),
             })
             .collect()
     }

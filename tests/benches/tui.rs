@@ -10,7 +10,7 @@ use ironlaw::tui::panel::ScreenId;
 use ironlaw::tui::settings::Settings;
 use ironlaw::units::Nanos;
 use ironlaw::view::Axis;
-use ironlaw::view::query::{Bounds, CompareWith, Grouping, Query, TaskFilter, TimeSelector, ViewRequest};
+use ironlaw::view::query::{Bounds, CompareWith, Grouping, LineKey, Query, TaskFilter, TimeSelector, ViewRequest};
 use ironlaw::view::snapshot::{Snapshot, snapshot_of_profile};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -97,7 +97,7 @@ fn frame_overview(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench]
 fn frame_threads(bencher: divan::Bencher<'_, '_>) {
-    frame(bencher, ScreenId::Threads, ViewRequest::Threads { detail: None });
+    frame(bencher, ScreenId::Threads, ViewRequest::Threads { by: LineKey::Thread, detail: None });
 }
 
 #[divan::bench(sample_count = 10)]

@@ -162,7 +162,7 @@ pub const TABLE: &[Row] = &[
     row(A::Filter, "filter", Showing, "show only what matches the search", &["&", "\\"]),
     row(A::Sort, "sort", Showing, "sort by the next column", &["s"]),
     row(A::SortReverse, "sort-reverse", Showing, "turn the order around", &["S"]),
-    row(A::Who, "group", Showing, "by function, module, thread, process", &["u"]),
+    row(A::Who, "group", Showing, "by code, thread, process, cgroup", &["u"]),
     row(A::OffCpu, "off-cpu", Showing, "time running, or time waiting", &["o"]),
     row(A::Invert, "invert", Showing, "turn the flame graph upside down", &["i"]),
     row(A::Colours, "colours", Showing, "colour by kind, module or change", &["c"]),

@@ -56,7 +56,7 @@ fn body(context: &ViewContext<'_>, request: &ViewRequest, baseline: Option<&Base
         ViewRequest::Overview => PanelView::Overview(Overview::of(context)),
         ViewRequest::Flame { against_baseline: true, .. } => PanelView::Flame(against_usual(context, baseline)?),
         ViewRequest::Flame { by, against_baseline: false } => PanelView::Flame(FlameTree::of(context, *by)),
-        ViewRequest::Threads { detail } => PanelView::Threads(ThreadsView::of(context, *detail)),
+        ViewRequest::Threads { by, detail } => PanelView::Threads(ThreadsView::of(context, *by, *detail)),
         ViewRequest::Functions { by, detail } => PanelView::Functions(FunctionsView::of(context, *by, detail.as_ref())),
         ViewRequest::Counters => PanelView::Counters(CountersView::of(context)),
         ViewRequest::Findings => PanelView::Findings(FindingsView::of(context)),

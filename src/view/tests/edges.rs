@@ -5,7 +5,7 @@ use crate::analysis::{Axis, GroupBy, GroupKey, Selection, SortBy, TimeRange};
 use crate::model::profile::Profile;
 use crate::units::Nanos;
 use crate::view::flame::{FlameGraph, FlameOptions};
-use crate::view::query::{Bounds, CompareWith, Grouping, Query, TaskFilter, TimeSelector, ViewRequest};
+use crate::view::query::{Bounds, CompareWith, Grouping, LineKey, Query, TaskFilter, TimeSelector, ViewRequest};
 use crate::view::report::{Report, ReportOptions};
 use crate::view::snapshot::snapshot_of_profile;
 
@@ -27,8 +27,8 @@ fn requests() -> Vec<ViewRequest> {
         function(GroupBy::Thread),
         function(GroupBy::Process),
         ViewRequest::Functions { by: GroupBy::Function, detail: None },
-        ViewRequest::Threads { detail: None },
-        ViewRequest::Threads { detail: Some(41) },
+        ViewRequest::Threads { by: LineKey::Thread, detail: None },
+        ViewRequest::Threads { by: LineKey::Thread, detail: Some(41) },
         ViewRequest::Counters,
         ViewRequest::Findings,
         ViewRequest::Scaling,

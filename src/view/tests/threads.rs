@@ -3,23 +3,25 @@
 use crate::analysis::Axis;
 use crate::analysis::testing::{Synthetic, event, ms};
 use crate::model::profile::Profile;
-use crate::model::{CpuTopology, Measure, Scope, TaskChange, TaskState, Unit, Why};
+use crate::model::{
+    CpuTopology, Measure, Membership, MembershipSource, Scope, Target, TaskChange, TaskState, Unit, Why,
+};
 use crate::units::Nanos;
 use crate::view::context::ViewContext;
 use crate::view::counters::{CounterLine, CountersView};
-use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector, ViewRequest};
+use crate::view::query::{Bounds, CompareWith, LineKey, Query, TaskFilter, TimeSelector, ViewRequest};
 use crate::view::threads::{ThreadLine, ThreadsView};
 
 const FUTEX: &str = "app!main;app!get;[kernel]!do_futex";
 
 fn query(time: TimeSelector, compare_with: CompareWith) -> Query {
-    let (filter, request) = (TaskFilter::default(), ViewRequest::Threads { detail: None });
+    let (filter, request) = (TaskFilter::default(), ViewRequest::Threads { by: LineKey::Thread, detail: None });
     Query { time, end: None, filter, axis: Axis::Event(0), compare_with, point: None, per: None, request }
 }
 
 fn view(profile: &Profile, query: &Query, detail: Option<u32>) -> ThreadsView {
     let bounds = Bounds { since: Nanos(0), now: profile.duration() };
-    ThreadsView::of(&ViewContext::of(profile, None, bounds, query), detail)
+    ThreadsView::of(&ViewContext::of(profile, None, bounds, query), LineKey::Thread, detail)
 }
 
 fn all(profile: &Profile) -> ThreadsView {
@@ -207,4 +209,41 @@ fn metrics_of_hardware_and_of_memory_walks_are_left_out_where_neither_was_there(
         assert_eq!(line.history.len(), 2, "{}: a point per window", line.name);
         assert!(line.before.is_none(), "{}: nothing to compare with", line.name);
     }
+}
+
+/// The lines of the whole profile by `by`: number, name, threads, seconds run of each second, the same queued.
+fn grouped(profile: &Profile, by: LineKey) -> Vec<(u32, String, u64, Option<f64>, Option<f64>)> {
+    let query = query(TimeSelector::All, CompareWith::Nothing);
+    let bounds = Bounds { since: Nanos(0), now: profile.duration() };
+    let view = ThreadsView::of(&ViewContext::of(profile, None, bounds, &query), by, Some(41));
+    let rounded = |measure: Measure<f64>| measure.value().map(|value| (value * 1000.0).round() / 1000.0);
+    let line = |line: ThreadLine| (line.tid, line.name, line.threads, rounded(line.running), rounded(line.queued));
+    view.threads.into_iter().map(line).collect()
+}
+
+#[test]
+fn threads_are_put_together_by_process_and_by_control_group() {
+    let mut profile = profile();
+    let join = |tid: u32, cgroup: &str| Membership {
+        at: Nanos(0),
+        pid: 41,
+        tid,
+        cgroup: cgroup.into(),
+        source: MembershipSource::Sample,
+    };
+    profile.memberships = vec![join(41, "/web"), join(42, "/batch")];
+    profile.meta.plan.target = Target::Processes { pids: vec![41], children: false };
+    assert_eq!(grouped(&profile, LineKey::Process), [(41, "main".into(), 2, Some(0.75), Some(0.05))]);
+    let expected = [(0, "/web".into(), 1, Some(0.75), Some(0.05)), (1, "/batch".into(), 1, None, None)];
+    assert_eq!(grouped(&profile, LineKey::Cgroup), expected, "what was not read is missing, not zero");
+    // Of a whole machine no thread is read: samples of a clock tell what ran, waits what was queued.
+    profile.meta.plan.target = Target::Cpus { cpus: vec![] };
+    profile.readings.clear();
+    profile.meta.events = vec![event("cpu-clock", Unit::Nanos)];
+    profile.samples.weight = vec![100_000_000; 4];
+    let expected = [(0, "/web".into(), 1, Some(0.15), Some(0.005)), (1, "/batch".into(), 1, Some(0.05), Some(0.0))];
+    assert_eq!(grouped(&profile, LineKey::Cgroup), expected);
+    assert_eq!(grouped(&profile, LineKey::Process), [(41, "main".into(), 2, Some(0.2), Some(0.005))]);
+    profile.meta.host.cpus = vec![CpuTopology { cpu: 0, core: 0, package: 0, node: 0 }];
+    assert_eq!(grouped(&profile, LineKey::Cpu), [(0, "CPU 0".into(), 0, Some(0.2), None)]);
 }

@@ -56,7 +56,10 @@ fn a_selected_range_is_what_every_screen_shows_until_it_is_left() {
     press(&mut app, "Space v [ [ [ v 4");
     assert_eq!(
         (app.query().time, app.query().request),
-        (TimeSelector::Between(seconds(17), seconds(20)), ViewRequest::Threads { detail: None })
+        (
+            TimeSelector::Between(seconds(17), seconds(20)),
+            ViewRequest::Threads { by: Default::default(), detail: None }
+        )
     );
     press(&mut app, "Esc");
     assert_eq!(app.query().time, TimeSelector::Last(seconds(30)));

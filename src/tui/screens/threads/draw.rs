@@ -11,6 +11,7 @@ use crate::tui::widgets::{WidgetContext, put};
 use crate::view::escape::visible;
 use crate::view::fit::{end, width};
 use crate::view::number;
+use crate::view::query::LineKey;
 use crate::view::threads::{CpuLine, ThreadLine, ThreadsView};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -23,9 +24,9 @@ const CPU_ROWS: u16 = 3;
 const DETAIL_ROWS: u16 = 10;
 
 const RUN_BAR: usize = 4;
-const HISTORY: usize = 11;
+const HISTORY: usize = 12;
 
-const COLUMNS: [Column<'static>; 12] = [
+const COLUMNS: [Column<'static>; 13] = [
     Column { title: "tid", least: 7, grows: 0, right: true, rank: 3, cut: Cut::End },
     Column { title: "thread", least: 14, grows: 1, right: false, rank: 0, cut: Cut::Middle },
     Column { title: "run", least: 6, grows: 0, right: true, rank: 0, cut: Cut::End },
@@ -34,6 +35,7 @@ const COLUMNS: [Column<'static>; 12] = [
     Column { title: "queue", least: 6, grows: 0, right: true, rank: 1, cut: Cut::End },
     Column { title: "blocked", least: 7, grows: 0, right: true, rank: 1, cut: Cut::End },
     Column { title: "mostly", least: 15, grows: 0, right: false, rank: 4, cut: Cut::End },
+    Column { title: "IPC", least: 5, grows: 0, right: true, rank: 6, cut: Cut::End },
     Column { title: "switch/s", least: 8, grows: 0, right: true, rank: 6, cut: Cut::End },
     Column { title: "migr/s", least: 7, grows: 0, right: true, rank: 8, cut: Cut::End },
     Column { title: "CPU", least: 6, grows: 0, right: true, rank: 7, cut: Cut::End },
@@ -130,6 +132,17 @@ fn columns(view: &ThreadsView, cx: &PanelContext<'_>) -> Vec<usize> {
     (0..COLUMNS.len()).filter(shown).collect()
 }
 
+/// The heading of a column where rows stand for something else than threads.
+fn title(of_threads: &'static str, by: LineKey) -> &'static str {
+    match (of_threads, by) {
+        ("thread", by) => by.label(),
+        ("tid", LineKey::Process) => "pid",
+        ("tid", LineKey::Cgroup) => "threads",
+        ("tid", LineKey::Cpu) => "",
+        (title, _) => title,
+    }
+}
+
 fn sorted(order: Order) -> &'static str {
     match order {
         Order::Running => "run",
@@ -137,6 +150,7 @@ fn sorted(order: Order) -> &'static str {
         Order::Blocked => "blocked",
         Order::Switches => "switch/s",
         Order::Migrations => "migr/s",
+        Order::Ipc => "IPC",
         Order::Name => "thread",
         Order::Tid => "tid",
     }
@@ -145,12 +159,14 @@ fn sorted(order: Order) -> &'static str {
 fn table(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let (rows, list_rows) = (state.rows(), state.list_rows());
     let kept = columns(view, cx);
-    let columns: Vec<_> = kept.iter().map(|at| COLUMNS[*at]).collect();
     let name = sorted(state.order);
+    let at = kept.iter().position(|at| COLUMNS[*at].title == name);
+    let columns: Vec<_> =
+        kept.iter().map(|at| Column { title: title(COLUMNS[*at].title, view.by), ..COLUMNS[*at] }).collect();
     let ascending = matches!(state.order, Order::Name | Order::Tid);
     let table = Table {
         columns: &columns,
-        sorted: columns.iter().position(|column| column.title == name).map(|at| (at, state.reversed == ascending)),
+        sorted: at.map(|at| (at, state.reversed == ascending)),
         rows: rows.len(),
         selected: state.list.at(&list_rows),
         top: state.list.top(&list_rows, area.height),
@@ -175,7 +191,10 @@ fn table(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, b
 
 /// The thread's time as one bar: running, queued, and the rest blocked.
 fn split(row: &ThreadLine, cx: &PanelContext<'_>, context: WidgetContext<'_>, area: Rect, buf: &mut Buffer) {
-    let share = |measure: Measure<f64>| measure.value().copied().unwrap_or(0.0);
+    let value = |measure: Measure<f64>| measure.value().copied().unwrap_or(0.0);
+    // Several threads together come to more than one CPU's time.
+    let all = [row.running, row.queued, row.blocked].into_iter().map(value).sum::<f64>().max(1.0);
+    let share = |measure: Measure<f64>| value(measure) / all;
     let parts = [
         Part { share: share(row.running), style: cx.theme.accent },
         Part { share: share(row.queued), style: cx.theme.bad },
@@ -197,6 +216,7 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<
         None => missing(),
     };
     match column {
+        "tid" if state.by == LineKey::Cgroup => Cell::new(row.threads.to_string(), cx.theme.dim),
         "tid" => Cell::new(row.tid.to_string(), cx.theme.dim),
         "thread" if state.matches(row) => Cell::new(row.name.as_str(), cx.theme.found),
         "thread" if !row.alive => Cell::new(format!("{} (ended)", row.name), cx.theme.dim),
@@ -214,6 +234,7 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<
         "mostly" => Cell::new(row.waits.first().map_or("", |wait| wait.cause), cx.theme.dim),
         "switch/s" => rate(row.voluntary),
         "migr/s" => rate(row.migrations),
+        "IPC" => rate(row.ipc),
         "CPU" => match (row.cpu, row.node) {
             (Some(cpu), Some(node)) if node > 0 => Cell::new(format!("{node}/{cpu}"), cx.theme.text),
             (Some(cpu), _) => Cell::new(cpu.to_string(), cx.theme.text),
@@ -229,7 +250,10 @@ fn detail(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, 
     let line = |at: u16| Rect { y: area.y + at, height: 1, ..area };
     let causes: Vec<_> =
         row.waits.iter().map(|wait| format!("{} {}", wait.cause, number::percent(wait.share).joined())).collect();
-    let title = format!("Waits of {} {}", visible(&row.name), row.tid);
+    let title = match view.by {
+        LineKey::Thread => format!("Waits of {} {}", visible(&row.name), row.tid),
+        _ => format!("Waits of {}", visible(&row.name)),
+    };
     let x = widgets::put_line(buf, line(0), area.x + 1, &title, cx.theme.heading);
     widgets::put_line(buf, line(0), x + 2, &causes.join(&format!(" {} ", cx.glyphs.dot)), cx.theme.dim);
     if !view.has_waits {

@@ -7,7 +7,7 @@ use crate::tui::keys::Action;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::number;
-use crate::view::query::ViewRequest;
+use crate::view::query::{LineKey, ViewRequest};
 use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
@@ -15,11 +15,15 @@ use ratatui::layout::Rect;
 
 impl Panel for State {
     fn request(&self) -> ViewRequest {
-        ViewRequest::Threads { detail: self.chosen().map(|row| row.tid).filter(|_| self.detail) }
+        let detail = self.chosen().map(|row| row.tid).filter(|_| self.detail);
+        ViewRequest::Threads { by: self.by, detail }
     }
 
     fn show(&mut self, body: PanelView) {
-        if let PanelView::Threads(view) = body {
+        // An answer to the question before the last is dropped.
+        if let PanelView::Threads(view) = body
+            && view.by == self.by
+        {
             self.view = Some(view);
         }
     }
@@ -32,6 +36,10 @@ impl Panel for State {
         let height = draw::parts(self, area).table.height;
         match action {
             Action::Enter => return Some(self.enter()),
+            Action::Who => {
+                (self.by, self.view) = (self.by.next(), None);
+                return Some(vec![PanelRequest::Refresh]);
+            }
             Action::Detail => {
                 self.detail = !self.detail;
                 return Some(vec![PanelRequest::Refresh]);
@@ -75,7 +83,12 @@ impl Panel for State {
             Measure::Known { value, .. } => format!("{name} {}", number::percent(value).joined()),
             Measure::Missing(why) => format!("{name} -: {}", why.text()),
         };
-        let mut text = format!("{} {}", visible(&row.name), row.tid);
+        let mut text = match self.by {
+            LineKey::Cgroup => format!("{}  {} threads", visible(&row.name), row.threads),
+            LineKey::Process => format!("{} {}  {} threads", visible(&row.name), row.tid, row.threads),
+            LineKey::Cpu => visible(&row.name).into_owned(),
+            LineKey::Thread => format!("{} {}", visible(&row.name), row.tid),
+        };
         if row.process != row.name {
             text += &format!(" of {} {}", visible(&row.process), row.pid);
         }
@@ -86,6 +99,10 @@ impl Panel for State {
         if row.running.value().is_some() {
             text += &format!("  {}  {}", share("queued", row.queued), share("blocked", row.blocked));
         }
+        text += &match row.ipc {
+            Measure::Known { value, .. } => format!("  IPC {}", number::three_digits(value)),
+            Measure::Missing(why) => format!("  IPC -: {}", why.text()),
+        };
         let waits = row.waits.iter().take(3);
         let waits: Vec<_> =
             waits.map(|wait| format!("{} {}", wait.cause, number::percent(wait.share).joined())).collect();

@@ -3,7 +3,7 @@
 use crate::model::Measure;
 use crate::tui::list::{List, ListRow};
 use crate::tui::panel::{PanelRequest, ScreenId};
-use crate::view::query::TaskFilter;
+use crate::view::query::{LineKey, TaskFilter};
 use crate::view::threads::{ThreadLine, ThreadsView as View};
 use std::cmp::Ordering;
 
@@ -16,17 +16,28 @@ pub(super) enum Order {
     Blocked,
     Switches,
     Migrations,
+    Ipc,
     Name,
     Tid,
 }
 
-pub(super) const ORDERS: [Order; 7] =
-    [Order::Running, Order::Queued, Order::Blocked, Order::Switches, Order::Migrations, Order::Name, Order::Tid];
+pub(super) const ORDERS: [Order; 8] = [
+    Order::Running,
+    Order::Queued,
+    Order::Blocked,
+    Order::Switches,
+    Order::Migrations,
+    Order::Ipc,
+    Order::Name,
+    Order::Tid,
+];
 
 /// The screen's state.
 #[derive(Debug, Default)]
 pub struct State {
     pub(super) view: Option<View>,
+    /// What a row stands for.
+    pub(super) by: LineKey,
     pub(super) list: List<u32>,
     pub(super) order: Order,
     pub(super) reversed: bool,
@@ -58,6 +69,7 @@ impl State {
             Order::Blocked => most(|row| row.blocked),
             Order::Switches => most(|row| row.voluntary),
             Order::Migrations => most(|row| row.migrations),
+            Order::Ipc => most(|row| row.ipc),
             Order::Name => a.name.cmp(&b.name),
             Order::Tid => Ordering::Equal,
         }
@@ -83,11 +95,19 @@ impl State {
         if self.detail { vec![PanelRequest::Refresh] } else { Vec::new() }
     }
 
-    /// Shows only this thread on all screens, starting with the flame graph.
+    /// Shows only what the row stands for on all screens, starting with the flame graph.
     pub(super) fn enter(&self) -> Vec<PanelRequest> {
         let Some(row) = self.chosen() else { return Vec::new() };
-        let filter = TaskFilter { pids: Vec::new(), tids: vec![row.tid] };
-        vec![PanelRequest::Only(filter, format!("thread {} {}", row.name, row.tid)), PanelRequest::Go(ScreenId::Flame)]
+        let all = TaskFilter::default();
+        let (filter, label) = match self.by {
+            LineKey::Thread => (TaskFilter { tids: vec![row.tid], ..all }, format!("thread {} {}", row.name, row.tid)),
+            LineKey::Process => {
+                (TaskFilter { pids: vec![row.tid], ..all }, format!("process {} {}", row.name, row.tid))
+            }
+            LineKey::Cgroup => (TaskFilter { cgroups: vec![row.name.clone()], ..all }, format!("cgroup {}", row.name)),
+            LineKey::Cpu => (TaskFilter { cpus: vec![row.tid], ..all }, row.name.clone()),
+        };
+        vec![PanelRequest::Only(filter, label), PanelRequest::Go(ScreenId::Flame)]
     }
 }
 

@@ -8,8 +8,7 @@ use crate::tui::panel::PanelRequest;
 use crate::tui::panel::ScreenId;
 use crate::tui::settings::Settings;
 use crate::tui::testing::{PanelFixture, settings};
-use crate::view::query::TaskFilter;
-use crate::view::query::ViewRequest;
+use crate::view::query::{LineKey, TaskFilter, ViewRequest};
 use crate::view::snapshot::PanelView;
 use crate::view::threads::ThreadLine;
 use crate::view::threads::ThreadsView as View;
@@ -22,6 +21,7 @@ fn line(tid: u32, name: &str, running: f64, queued: f64) -> ThreadLine {
     ThreadLine {
         tid,
         pid: 100,
+        threads: 1,
         name: name.into(),
         process: "server".into(),
         alive: true,
@@ -52,6 +52,7 @@ fn view() -> View {
     };
     let cpu = |cpu, share| CpuLine { cpu, core: cpu, package: 0, node: 0, share };
     View {
+        by: LineKey::Thread,
         threads: vec![
             line(101, "worker-0", 0.9, 0.06),
             line(102, "worker-1", 0.4, 0.2),
@@ -117,11 +118,35 @@ fn rows_are_sorted_searched_and_filtered_and_the_selection_stays() {
 fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
     let mut state = state();
     let wishes = act(&mut state, &[A::Down, A::Enter]);
-    let filter = TaskFilter { pids: vec![], tids: vec![102] };
+    let filter = TaskFilter { tids: vec![102], ..TaskFilter::default() };
     assert_eq!(wishes, [PanelRequest::Only(filter, "thread worker-1 102".into()), PanelRequest::Go(ScreenId::Flame)]);
     assert_eq!(act(&mut state, &[A::Detail]), [PanelRequest::Refresh]);
-    assert_eq!(state.request(), ViewRequest::Threads { detail: Some(102) });
+    assert_eq!(state.request(), ViewRequest::Threads { by: LineKey::Thread, detail: Some(102) });
     assert_eq!(act(&mut state, &[A::Up]), [PanelRequest::Refresh], "another thread, other waits");
+}
+
+#[test]
+fn the_key_of_groups_goes_around_and_enter_narrows_to_what_a_row_stands_for() {
+    let mut state = state();
+    let all = TaskFilter::default;
+    for (by, name, filter) in [
+        (LineKey::Process, "redis-server", TaskFilter { pids: vec![7], ..all() }),
+        (LineKey::Cgroup, "/web", TaskFilter { cgroups: vec!["/web".into()], ..all() }),
+        (LineKey::Cpu, "CPU 7", TaskFilter { cpus: vec![7], ..all() }),
+    ] {
+        assert_eq!(act(&mut state, &[A::Who]), [PanelRequest::Refresh], "{by:?}");
+        assert_eq!(state.request(), ViewRequest::Threads { by, detail: None });
+        state.show(PanelView::Threads(view()));
+        assert!(state.view.is_none(), "an answer of threads comes too late");
+        let row = ThreadLine { process: name.into(), threads: 3, ..line(7, name, 1.75, 0.25) };
+        state.show(PanelView::Threads(View { by, threads: vec![row], ..view() }));
+        assert!(matches!(&act(&mut state, &[A::Enter])[..], [PanelRequest::Only(only, _), _] if *only == filter));
+        insta::assert_snapshot!(format!("{by:?}").to_lowercase(), drawn(&state, false, false, 120, 6));
+        let status = PanelFixture::live().with(|cx| state.status(cx)).unwrap();
+        assert!(status.starts_with(name) && status.contains("running 175%"), "{status}");
+    }
+    act(&mut state, &[A::Who]);
+    assert_eq!(state.request(), ViewRequest::Threads { by: LineKey::Thread, detail: None });
 }
 
 #[test]
