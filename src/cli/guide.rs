@@ -24,7 +24,7 @@ const PAGES: [Page; 14] = [
         text: include_str!("../../assets/guide/session.md"),
     },
     Page { subject: "stat", commands: &[], text: include_str!("../../assets/guide/stat.md") },
-    Page { subject: "operations", commands: &[], text: include_str!("../../assets/guide/operations.md") },
+    Page { subject: "operations", commands: &["ops"], text: include_str!("../../assets/guide/operations.md") },
     Page { subject: "numbers", commands: &[], text: include_str!("../../assets/guide/numbers.md") },
     Page { subject: "sweep", commands: &[], text: include_str!("../../assets/guide/sweep.md") },
     Page { subject: "diff", commands: &[], text: include_str!("../../assets/guide/diff.md") },

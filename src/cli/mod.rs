@@ -17,6 +17,7 @@ mod hardware;
 mod import;
 mod list;
 mod metrics;
+mod ops;
 mod out;
 mod pager;
 mod record;
@@ -78,6 +79,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Export(args) => export::run(args, terminal)?,
         Command::List(args) => list::run(args, &cli.global)?,
         Command::Metrics(args) => metrics::run(args)?,
+        Command::Ops(args) => ops::run(args, &cli.global)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,

@@ -78,6 +78,30 @@ pub enum NumberKind {
 }
 
 impl OpsSpec {
+    /// As `--ops` takes it.
+    #[must_use]
+    pub fn written(&self) -> String {
+        match self {
+            OpsSpec::Output { pattern, reads: NumberKind::Total } => format!("regex:{pattern}"),
+            OpsSpec::Output { pattern, reads: NumberKind::Sum } => format!("regex-sum:{pattern}"),
+            OpsSpec::Output { pattern, reads: NumberKind::Rate } => format!("regex-rate:{pattern}"),
+            OpsSpec::Uprobe { binary, symbol } => format!("uprobe:{}:{symbol}", binary.display()),
+            OpsSpec::Usdt { binary, provider: None, name } => format!("usdt:{}:{name}", binary.display()),
+            OpsSpec::Usdt { binary, provider: Some(by), name } => format!("usdt:{}:{by}:{name}", binary.display()),
+            OpsSpec::Tracepoint { category, name } => format!("tracepoint:{category}:{name}"),
+            OpsSpec::Http { authority, path, metric, labels } => {
+                let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+                let labels: Vec<_> =
+                    labels.iter().map(|(key, value)| format!("{key}=\"{}\"", escaped(value))).collect();
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+                format!("http://{authority}{path}#{metric}{labels}")
+            }
+            OpsSpec::File { path } => format!("file:{}", path.display()),
+            OpsSpec::Page { name } => format!("page:{name}"),
+            OpsSpec::Rate { per_second } => format!("rate:{per_second}"),
+        }
+    }
+
     /// A short label for headers: `calls of do_work in /opt/server`, `requests_total at http://host:9090/metrics`.
     #[must_use]
     pub fn label(&self) -> String {

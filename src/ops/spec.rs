@@ -175,6 +175,7 @@ mod tests {
             ("http://[::1]:9/#n{a=\"b\",c=\"d\\\"e\"}", http_spec("[::1]:9", "/", "n", &[("a", "b"), ("c", "d\"e")])),
         ] {
             assert_eq!(parse(text).unwrap(), expected, "{text}");
+            assert_eq!(parse(&expected.written()).unwrap(), expected, "{text} is written as {}", expected.written());
         }
         assert_eq!(parse("http://host#n{}").unwrap(), http_spec("host:80", "/metrics", "n", &[]));
         assert_eq!(parse("http://[::1]/x#n{ a=\"b\" , }").unwrap(), http_spec("[::1]:80", "/x", "n", &[("a", "b")]));

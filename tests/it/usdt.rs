@@ -132,6 +132,66 @@ fn transactions_and_queries_of_postgres_are_those_that_its_benchmark_ran() {
     until("the definition is gone", || !defined());
 }
 
+#[test]
+fn what_could_count_the_operations_of_postgres_is_tried_and_its_transactions_come_first() {
+    require!("perf", "probes");
+    let Some(server) = Postgres::start() else { return };
+    let dir = &server.dir;
+    let pid = std::fs::read_to_string(server.data.join("postmaster.pid")).unwrap();
+    let pid = pid.lines().next().unwrap();
+    let mut bench =
+        dir.command("su", &["postgres", "-s", "/bin/sh", "-c", &format!("{POSTGRES}/pgbench -n -h $PWD -T 60 bench")]);
+    let bench = crate::program::Running::of(&mut bench);
+    let tried = || -> Value {
+        serde_json::from_str(&dir.ironlaw(&["ops", "-j", "-d", "300ms", "--children", "-p", pid]).succeeds().out)
+            .unwrap()
+    };
+    let mut listed = Value::Null;
+    until("transactions are counted", || {
+        listed = tried();
+        listed["sources"][0]["hits"].as_u64() > Some(0) && listed["sources"][0]["class"] == "known_probe"
+    });
+    drop(bench);
+    let rows = listed["sources"].as_array().unwrap();
+    let ops = |at: usize| rows[at]["ops"].as_str().unwrap();
+    assert!(
+        ops(0).ends_with("/postgres:transaction__commit") && ops(1).ends_with("/postgres:query__execute__start"),
+        "{listed}"
+    );
+    let number = |row: &Value, name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
+    assert!((number(&rows[0], "hits") / number(&rows[0], "counted_s") / number(&rows[0], "rate") - 1.0).abs() < 1e-9);
+    assert!(number(&rows[1], "rate") > 2.0 * number(&rows[0], "rate"), "seven statements make a transaction: {listed}");
+    let received = rows.iter().find(|row| row["ops"] == "tracepoint:syscalls:sys_enter_recvfrom").unwrap();
+    assert!(number(received, "rate") > 0.0 && number(received, "cost_ns") >= 0.0, "{listed}");
+    assert!(number(&rows[0], "cost_ns") > 0.0 && number(&rows[0], "cpu_share") > 0.0, "{listed}");
+    assert!(listed["notes"].to_string().contains("--all"), "{listed}");
+    let text = dir.ironlaw(&["ops", "-d", "50ms", "-p", pid]).succeeds().out;
+    assert!(text.contains("--children includes them") && text.contains("  # transactions committed\n"), "{text}");
+    let wrong = dir.ironlaw(&["ops", "-p", "4194304"]);
+    assert!(wrong.code == Some(1) && wrong.err.contains("4194304"), "{}", wrong.err);
+}
+
+#[test]
+fn a_page_that_a_program_counts_in_is_the_best_source() {
+    require!("perf");
+    let dir = Dir::new();
+    // What a program maps is what it counts in; that nobody counts shows as no hit.
+    let name = format!("ironlaw-test-ops-{}", std::process::id());
+    let code = format!(
+        "import mmap,time\nf=open('/dev/shm/{name}','w+b')\nf.truncate(4096)\nm=mmap.mmap(f.fileno(),4096)\nprint(flush=True)\ntime.sleep(60)"
+    );
+    let mut program = crate::program::Running::of(&mut dir.command("python3", &["-c", &code]));
+    std::io::Read::read_exact(program.0.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+    let pid = program.pid().to_string();
+    let listed: Value =
+        serde_json::from_str(&dir.ironlaw(&["ops", "-j", "-d", "50ms", "-p", &pid]).succeeds().out).unwrap();
+    let row = listed["sources"].as_array().unwrap().iter().find(|row| row["class"] == "page").cloned();
+    std::fs::remove_file(format!("/dev/shm/{name}")).unwrap();
+    let row = row.unwrap_or_else(|| panic!("{listed}"));
+    assert_eq!(row["ops"], format!("page:{}", &name["ironlaw-".len()..]));
+    assert!(row["why"].as_str().unwrap().contains("not a page made by ironlaw_open"), "{row}");
+}
+
 /// Whether a probe of a process that has ended is still defined, where tracefs can be read.
 fn defined() -> bool {
     let text = std::fs::read_to_string("/sys/kernel/tracing/uprobe_events").unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use super::{
     AnnotateArgs, BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
-    FlamegraphArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, RecordArgs, ReportArgs, ScriptArgs, StatArgs,
-    SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
+    FlamegraphArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, OpsArgs, RecordArgs, ReportArgs, ScriptArgs,
+    StatArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -30,6 +30,7 @@ Examples:
                                     how it usually behaves
   ironlaw watch -p 1234 --baseline app.baseline
                                     report when it is slower than usual, and why
+  ironlaw ops -p 1234               what could count its operations
   ironlaw doctor                    what works on this machine, and how to fix
                                     the rest
 
@@ -133,6 +134,8 @@ pub enum Command {
     List(ListArgs),
     /// List the hardware metrics of this machine, and why others are missing
     Metrics(MetricsArgs),
+    /// Try what could count a process's operations, and print the --ops for each
+    Ops(OpsArgs),
     /// Profile a built-in program with a planted hot spot
     Demo(DemoArgs),
     /// Run a built-in program whose diagnosis is known

@@ -1,7 +1,7 @@
 //! USDT probes of programs and processes, for `--ops usdt:`.
 
 use super::SCHEMA_VERSION;
-use crate::collect::sampler::{ProbedFile, probes_of_file, probes_of_process};
+use crate::collect::sampler::{ProbedFile, UsdtProbe, probes_of_file, probes_of_process};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sys::procfs::ProcFs;
 use serde::Serialize;
@@ -75,14 +75,10 @@ fn of_place(place: &str, root: &Path) -> Result<(Vec<ProbedFile>, Vec<Error>)> {
 impl File {
     fn of(file: ProbedFile) -> File {
         let path = file.path.display().to_string();
-        let several = |name: &str| file.probes.iter().filter(|probe| probe.name == name).count() > 1;
-        let probe = |probe: &crate::collect::sampler::UsdtProbe| Probe {
+        let probe = |probe: &UsdtProbe| Probe {
             provider: probe.provider.clone(),
             name: probe.name.clone(),
-            ops: match several(&probe.name) {
-                true => format!("usdt:{path}:{}:{}", probe.provider, probe.name),
-                false => format!("usdt:{path}:{}", probe.name),
-            },
+            ops: file.spec(probe).written(),
             places: probe.places.len(),
             semaphore: probe.has_semaphore(),
         };

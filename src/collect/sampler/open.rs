@@ -7,6 +7,7 @@ use super::counters::KernelCounters;
 use super::follow::FollowedTasks;
 use super::hardware::{self, Hardware};
 use super::operations::Operations;
+use super::ops_trial::expected_cost;
 use super::proc_source::LiveProc;
 use super::sample_cost::sample_cost;
 use super::sampling_rate::SamplingRate;
@@ -59,7 +60,11 @@ impl Sampler {
         notes.append(&mut attached.notes);
         notes.extend(kinds.filter(|_| event_requests.hardware));
         notes.extend(counted);
-        let operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
+        let mut operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
+        // A command has not begun yet.
+        if let (Some(operations), None) = (&mut operations, pid) {
+            notes.extend(expected_cost(operations, plan, &cpus, root));
+        }
         let counted = hardware.plan().clone();
         let counters = KernelCounters {
             hardware,

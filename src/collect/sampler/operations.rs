@@ -7,7 +7,7 @@ use super::probe::{self, Probe, Search, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, OpsSpec, Plan, Target};
 use crate::sys::cgroupfs;
-use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, TRACEPOINT};
+use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, SOFTWARE, TASK_CLOCK, TRACEPOINT};
 use crate::sys::perf::tracefs::{self, Format};
 use crate::units::{Nanos, Ops};
 use std::fs::File;
@@ -36,6 +36,8 @@ struct Counter {
     event: PerfEvent,
     /// Kept for when it can no longer be read.
     last: Counted,
+    /// What it counted in a trial.
+    before: Counted,
 }
 
 /// The event requested from the kernel; an older kernel may accept only a weaker one.
@@ -79,8 +81,42 @@ impl Operations {
         let mut requested = OpsRequest { request, probed: probe.is_some(), name, root };
         let events = requested.open(&plan.target, command, cpus, notes)?;
         let placeholders = requested.placeholders(cpus, notes);
-        let counters = events.into_iter().map(|event| Counter { event, last: Counted::default() }).collect();
-        Ok(Some(Operations { counters, _placeholders: placeholders, probe }))
+        Ok(Some(Operations { counters: counters(events), _placeholders: placeholders, probe }))
+    }
+
+    /// Opens a counter of the target's CPU time in nanoseconds, stopped. Files are read below `root`.
+    ///
+    /// # Errors
+    /// As for [`Operations::open`].
+    pub fn cpu_time(target: &Target, cpus: &[u32], root: &Path) -> Result<Operations> {
+        let request = Request::counting(SOFTWARE, [TASK_CLOCK, 0, 0]);
+        let mut requested = OpsRequest { request, probed: false, name: "task-clock".to_string(), root };
+        let events = requested.open(target, None, cpus, &mut Vec::new())?;
+        Ok(Operations { counters: counters(events), _placeholders: Vec::new(), probe: None })
+    }
+
+    /// Stops counting, for now.
+    pub fn disable(&self) {
+        self.counters.iter().for_each(|counter| drop(counter.event.disable()));
+    }
+
+    /// All hits so far.
+    pub fn count(&mut self) -> u64 {
+        for counter in &mut self.counters {
+            counter.last = counter.event.read().unwrap_or(counter.last);
+        }
+        self.total().value
+    }
+
+    /// Counts from zero again. Call it while it is stopped.
+    pub fn begin_anew(&mut self) {
+        self.count();
+        self.counters.iter_mut().for_each(|counter| counter.before = counter.last);
+    }
+
+    /// The cost of each hit to the target, if it is that of a probe and could be measured.
+    pub fn cost_ns(&self) -> Option<f64> {
+        self.probe.as_ref().and_then(Probe::cost_ns)
     }
 
     /// Starts counting.
@@ -91,26 +127,28 @@ impl Operations {
 
     /// All hits so far, those of ended threads and processes included.
     pub fn read(&mut self) -> Ops {
-        for counter in &mut self.counters {
-            counter.last = counter.event.read().unwrap_or(counter.last);
-        }
-        Ops(self.total().value)
+        Ops(self.count())
     }
 
     fn total(&self) -> Counted {
         self.counters.iter().fold(Counted::default(), |total, counter| Counted {
-            value: total.value + counter.last.value,
-            enabled_ns: total.enabled_ns + counter.last.enabled_ns,
-            running_ns: total.running_ns + counter.last.running_ns,
+            value: total.value + (counter.last.value - counter.before.value),
+            enabled_ns: total.enabled_ns + (counter.last.enabled_ns - counter.before.enabled_ns),
+            running_ns: total.running_ns + (counter.last.running_ns - counter.before.running_ns),
         })
     }
 
     /// Notes on the count, once it has been read for the last time.
     pub fn verdict(&self, sampled: Nanos) -> Vec<Note> {
         let total = self.total();
-        let cost = self.probe.as_ref().and_then(Probe::cost_ns);
+        let cost = self.cost_ns();
         multiplexed(total).into_iter().chain(cost.and_then(|cost| distorted(total, cost, sampled))).collect()
     }
+}
+
+fn counters(events: Vec<PerfEvent>) -> Vec<Counter> {
+    let (last, before) = (Counted::default(), Counted::default());
+    events.into_iter().map(|event| Counter { event, last, before }).collect()
 }
 
 /// The `config`, name and definition of a probe.

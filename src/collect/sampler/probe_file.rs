@@ -62,9 +62,9 @@ fn bare(binary: &Path) -> bool {
     binary.components().count() == 1 && !binary.is_absolute()
 }
 
-/// The program and the libraries that a process has mapped, and those of them that may not be read.
-pub fn of_process(pid: u32, root: &Path) -> (Vec<ProbeFile>, Vec<Error>) {
-    let (found, refused): (Vec<_>, Vec<_>) = mapped_files(&[pid], root, |_| true).into_iter().partition(Result::is_ok);
+/// The programs and the libraries that processes have mapped, and why some may not be read.
+pub fn of_processes(pids: &[u32], root: &Path) -> (Vec<ProbeFile>, Vec<Error>) {
+    let (found, refused): (Vec<_>, Vec<_>) = mapped_files(pids, root, |_| true).into_iter().partition(Result::is_ok);
     (found.into_iter().flatten().collect(), refused.into_iter().filter_map(Result::err).collect())
 }
 

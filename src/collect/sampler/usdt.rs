@@ -4,7 +4,7 @@
 use super::probe_file::{self, ProbeFile};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::limits::{OBJECT_SYMBOLS, USDT_NAME, USDT_NOTES, USDT_PLACES};
-use crate::model::{ObjectFile, ObjectParts};
+use crate::model::{ObjectFile, ObjectParts, OpsSpec};
 use crate::sys::files;
 use object::elf::{EM_X86_64, FileHeader32, FileHeader64, Machine, NoteType, PF_W, PF_X, PT_LOAD, ProgramFlags};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
@@ -85,6 +85,19 @@ pub struct ProbedFile {
     pub probes: Vec<UsdtProbe>,
 }
 
+impl ProbedFile {
+    /// How `--ops` counts one of its probes: by its provider only where another has a probe of that name.
+    #[must_use]
+    pub fn spec(&self, probe: &UsdtProbe) -> OpsSpec {
+        let is_common = self.probes.iter().filter(|other| other.name == probe.name).count() > 1;
+        OpsSpec::Usdt {
+            binary: self.path.clone(),
+            provider: is_common.then(|| probe.provider.clone()),
+            name: probe.name.clone(),
+        }
+    }
+}
+
 /// The probes of a program or library. A bare name is looked for in `search`, as in `PATH`, and among the libraries.
 ///
 /// # Errors
@@ -97,7 +110,7 @@ pub fn probes_of_file(binary: &Path, search: &OsStr, root: &Path) -> Result<Vec<
 /// not be read.
 #[must_use]
 pub fn probes_of_process(pid: u32, root: &Path) -> (Vec<ProbedFile>, Vec<Error>) {
-    let (files, mut errors) = probe_file::of_process(pid, root);
+    let (files, mut errors) = probe_file::of_processes(&[pid], root);
     let mut found = Vec::new();
     for file in files {
         match examined(file) {
@@ -108,7 +121,8 @@ pub fn probes_of_process(pid: u32, root: &Path) -> (Vec<ProbedFile>, Vec<Error>)
     (found, errors)
 }
 
-fn examined(found: ProbeFile) -> Result<ProbedFile> {
+/// The probes of an open file.
+pub(super) fn examined(found: ProbeFile) -> Result<ProbedFile> {
     let ProbeFile { file, path } = found;
     let probes = files::object(file).map_err(Error::from).and_then(|image| probes(&image));
     let probes = probes.context(|| format!("cannot read the probes of {}", path.display()))?;

@@ -62,9 +62,10 @@ pub struct Request {
 
 /// `PERF_TYPE_SOFTWARE`.
 pub const SOFTWARE: u32 = 1;
-/// `PERF_COUNT_SW_CPU_CLOCK`, and after it `PERF_COUNT_SW_TASK_CLOCK`.
+/// `PERF_COUNT_SW_CPU_CLOCK`.
 const CPU_CLOCK: u64 = 0;
-const TASK_CLOCK: u64 = 1;
+/// `PERF_COUNT_SW_TASK_CLOCK`: nanoseconds.
+pub const TASK_CLOCK: u64 = 1;
 /// `PERF_COUNT_SW_CONTEXT_SWITCHES`: counts, in the kernel, when a task leaves the CPU.
 pub const CONTEXT_SWITCHES: u64 = 3;
 /// `PERF_COUNT_SW_DUMMY`: counts nothing, but carries records.

@@ -8,5 +8,6 @@ pub(crate) mod poll;
 pub(crate) mod record;
 pub(crate) mod ring;
 pub(crate) mod tracefs;
+pub(crate) mod tracepoint_cost;
 pub(crate) mod uprobe;
 pub(crate) mod uprobe_cost;
