@@ -68,6 +68,29 @@ fn every_hit_at_every_place_is_counted_and_the_program_knows_that_somebody_count
     }
 }
 
+#[test]
+fn calls_of_a_stripped_programs_function_are_counted_by_its_address_and_by_its_offset() {
+    require!("perf", "probes");
+    let dir = Dir::new();
+    if probed(&dir).is_none() {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/usdt.c").display().to_string();
+    // Laid out in the same way, but with its symbols.
+    dir.command("cc", &["-O1", "-o", "full", &source]).status().unwrap();
+    let text = Ran::of(&mut dir.command("nm", &["full"])).succeeds().out;
+    let line = text.lines().find(|line| line.ends_with(" t work")).unwrap();
+    let address = u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap();
+    for (place, expected) in [(format!("{address:#x}"), 200.0), (format!("+{address:#x}"), 200.0)] {
+        let ops = format!("uprobe:./app:{place}");
+        let ran = dir.ironlaw(&["record", "--force", "-o", "run", "--ops", &ops, "--", "./app"]).succeeds();
+        assert_eq!(dir.report("run.ironlaw", "")["metrics"]["operations"]["value"], expected, "{ops}: {}", ran.err);
+    }
+    let inside = format!("uprobe:./app:{:#x}", address + 1);
+    let ran = dir.ironlaw(&["record", "--force", "-o", "run", "--ops", &inside, "--", "./app"]);
+    assert!(ran.code == Some(1) && ran.err.contains("no function begins at"), "{}", ran.err);
+}
+
 /// A server of its own, stopped and removed with the test.
 struct Postgres {
     dir: Dir,

@@ -1,5 +1,5 @@
 // A program with probes as `sys/sdt.h` writes them: `tick` at two places and only while somebody watches it, `tock` at one.
-// It prints how often it went by each.
+// It prints how often it went by each; it calls `work` 200 times.
 #include <stdio.h>
 
 __extension__ volatile unsigned short tick_semaphore __attribute__((section(".probes"), used));
@@ -17,8 +17,13 @@ __extension__ volatile unsigned short tick_semaphore __attribute__((section(".pr
         ".weak _.stapsdt.base\n .hidden _.stapsdt.base\n _.stapsdt.base: .space 1\n" \
         ".popsection\n .endif\n")
 
+__attribute__((noinline)) static void work(long *calls) {
+    __asm__ volatile("" : : : "memory");
+    ++*calls;
+}
+
 int main(void) {
-    long ticks = 0, tocks = 0;
+    long ticks = 0, tocks = 0, calls = 0;
     for (int i = 0; i < 1000; i++) {
         if (tick_semaphore) {
             PROBE("tick", "tick_semaphore");
@@ -28,11 +33,12 @@ int main(void) {
             PROBE("tick", "tick_semaphore");
             ticks++;
         }
+        if (i % 5 == 0) work(&calls);
         if (i % 4 == 0) {
             PROBE("tock", "0");
             tocks++;
         }
     }
     printf("%ld ticks, %ld tocks\n", ticks, tocks);
-    return 0;
+    return calls == 200 ? 0 : 1;
 }

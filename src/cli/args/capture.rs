@@ -50,7 +50,8 @@ pub struct CaptureArgs {
     ///   regex-rate:'([0-9.]+) requests/s'
     ///     rates in the output, each since the last
     ///   uprobe:/usr/bin/app:handle_request
-    ///     calls of a function, counted by the kernel
+    ///     calls of a function, counted by the kernel;
+    ///     0x1050 is one by address, +0x1050 by offset
     ///   usdt:/usr/sbin/mariadbd:query__start
     ///     hits of a probe that the program has
     ///     (`ironlaw list usdt FILE` lists them)

@@ -3,11 +3,12 @@
 
 use super::probe_names::{Names, near};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::limits::OBJECT_SYMBOLS;
+use crate::model::limits::{OBJECT_SYMBOLS, UNWIND_TABLE};
 use crate::model::{ObjectFile, ObjectParts};
 use crate::sys::perf::uprobe_cost::Entry;
+use gimli::{BaseAddresses, CieOrFde, EhFrame, RunTimeEndian, UnwindSection};
 use object::elf::{PF_X, STT_GNU_IFUNC};
-use object::{Object, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolFlags, SymbolKind};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolFlags, SymbolKind};
 
 /// Maximum number of functions that a message lists.
 const MOST_LISTED: usize = 5;
@@ -32,8 +33,8 @@ struct Function<'a> {
     chooser: bool,
 }
 
-/// Finds a function by its linker name, by its name as written (parameters may be left out) or by its address. `debug`
-/// is the separate debug file of a stripped image.
+/// Finds a function by its linker name, by its name as written (parameters may be left out), by its address (`0x401050`)
+/// or by its offset in the file (`+0x1050`). `debug` is the separate debug file of a stripped image.
 ///
 /// # Errors
 /// `Corrupt` for a file that is not ELF; `NotFound` with similar names; `Usage` if several functions have the name;
@@ -46,7 +47,11 @@ pub fn find(image: &ObjectFile, debug: Option<&ObjectFile>, wanted: &str) -> Res
     let mut functions: Vec<Function<'_>> = functions(&file);
     functions.extend(separate.iter().flat_map(self::functions));
     let stripped = file.symbols().next().is_none() && separate.is_none();
-    let found = only(matching(&functions, wanted), wanted)?.ok_or_else(|| absent(&functions, wanted, stripped))?;
+    let address = address_of(&file, wanted);
+    let found = only(matching(&functions, wanted, address), wanted)?;
+    let unnamed = || address.filter(|address| begins_function(&file, *address));
+    let unnamed = || unnamed().map(|address| Function { name: wanted, address, chooser: false });
+    let found = found.or_else(unnamed).ok_or_else(|| absent(&functions, wanted, stripped, address))?;
     if found.chooser {
         let text = format!("{wanted} is chosen among several functions when the program is loaded (IFUNC)");
         return Err(Error::new(ErrorKind::Unsupported, text).hint(format!(
@@ -97,8 +102,7 @@ fn names<'a>(functions: &'a [Function<'_>]) -> impl Iterator<Item = &'a str> {
 
 /// Functions with that name or at that address, each address once; linker names take precedence over written ones. An
 /// address must be a function's first byte: a probe inside an instruction would destroy it.
-fn matching<'a>(functions: &[Function<'a>], wanted: &str) -> Vec<Function<'a>> {
-    let address = wanted.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+fn matching<'a>(functions: &[Function<'a>], wanted: &str, address: Option<u64>) -> Vec<Function<'a>> {
     let exact = |function: &&Function<'a>| function.name == wanted || Some(function.address) == address;
     let mut found: Vec<_> = functions.iter().filter(exact).copied().collect();
     if found.is_empty() {
@@ -108,6 +112,38 @@ fn matching<'a>(functions: &[Function<'a>], wanted: &str) -> Vec<Function<'a>> {
     found.sort_by_key(|function| (function.address, function.chooser, function.name));
     found.dedup_by_key(|function| function.address);
     found
+}
+
+/// The address that is written in place of a name, or that of an offset in the file.
+fn address_of(file: &Parsed<'_>, wanted: &str) -> Option<u64> {
+    let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+    let Some(offset) = wanted.strip_prefix('+') else { return number(wanted) };
+    let offset = number(offset)?;
+    file.segments().find_map(|segment| {
+        let (start, size) = segment.file_range();
+        let inside = offset.checked_sub(start).filter(|inside| *inside < size)?;
+        segment.address().checked_add(inside)
+    })
+}
+
+/// Whether a function begins at an address by the unwind tables, which stripped programs keep.
+fn begins_function(file: &Parsed<'_>, address: u64) -> bool {
+    let frames = file.section_by_name(".eh_frame").filter(|section| section.size() <= UNWIND_TABLE);
+    let Some((at, bytes)) = frames.and_then(|section| Some((section.address(), section.data().ok()?))) else {
+        return false;
+    };
+    let mut frames =
+        EhFrame::new(bytes, if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big });
+    frames.set_address_size(if file.is_64() { 8 } else { 4 });
+    let bases = BaseAddresses::default().set_eh_frame(at);
+    let mut entries = frames.entries(&bases);
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(entry) = entry else { continue };
+        if entry.parse(EhFrame::cie_from_offset).is_ok_and(|entry| entry.initial_address() == address) {
+            return true;
+        }
+    }
+    false
 }
 
 fn only<'a>(found: Vec<Function<'a>>, wanted: &str) -> Result<Option<Function<'a>>> {
@@ -126,7 +162,13 @@ fn only<'a>(found: Vec<Function<'a>>, wanted: &str) -> Result<Option<Function<'a
     Err(Error::new(ErrorKind::Usage, text).hint("Give the address of one of them in place of the name."))
 }
 
-fn absent(functions: &[Function<'_>], wanted: &str, stripped: bool) -> Error {
+fn absent(functions: &[Function<'_>], wanted: &str, stripped: bool, address: Option<u64>) -> Error {
+    if address.is_some() || wanted.starts_with("+0x") {
+        let text = format!("no function begins at {wanted}, by neither symbols nor unwind tables");
+        return Error::new(ErrorKind::NotFound, text).hint(
+            "A probe elsewhere would destroy an instruction. Addresses are those that objdump shows, +0x the file's.",
+        );
+    }
     let near = near(names(functions), wanted, MOST_LISTED);
     let why = match (functions.is_empty(), stripped) {
         (true, _) => "the file is stripped and has no symbols",
@@ -134,7 +176,9 @@ fn absent(functions: &[Function<'_>], wanted: &str, stripped: bool) -> Error {
         (false, false) => "the file does not contain it, or the compiler inlined every call",
     };
     Error::new(ErrorKind::NotFound, format!("no function {wanted}: {why}")).hint(match near.is_empty() {
-        true if stripped => "Install its debug symbols, or count calls of a library's function.".to_string(),
+        true if stripped => {
+            "Install its debug symbols, or give the function's address: uprobe:FILE:0x401050.".to_string()
+        }
         true => "List the functions: nm --demangle FILE (nm --dynamic for a stripped one).".to_string(),
         false => format!("Names like it{}.", listed(": ", &near)),
     })
@@ -246,6 +290,7 @@ mod tests {
             ("a::f(int)", 0x60),
             ("f", 0x80),
             ("0x401050", 0x50),
+            ("+0x150", 0x50),
         ] {
             let point = parse(&program(), None, wanted).unwrap();
             assert_eq!(point, ProbePoint { offset: CODE.0 + offset, entry }, "{wanted}");
@@ -257,7 +302,9 @@ mod tests {
         for (wanted, kind, said, hint) in [
             ("serv", ErrorKind::NotFound, "no function serv", "Names like it: serve, serve_alias."),
             ("zzz", ErrorKind::NotFound, "inlined", "nm --demangle"),
-            ("0x401011", ErrorKind::NotFound, "no function 0x401011", ""),
+            ("0x401011", ErrorKind::NotFound, "no function begins at 0x401011", "objdump"),
+            ("+0x111", ErrorKind::NotFound, "no function begins at +0x111", "destroy"),
+            ("+0x99999", ErrorKind::NotFound, "no function begins at +0x99999", "destroy"),
             ("step", ErrorKind::Usage, "step at 0x401040, step at 0x401050", "address"),
             ("a::f", ErrorKind::Usage, "_ZN1a1fEi at 0x401060, _ZN1a1fEd at 0x401070", "address"),
             ("copy", ErrorKind::Unsupported, "IFUNC", "for example copy_fast"),
@@ -280,15 +327,21 @@ mod tests {
     fn a_stripped_image_borrows_the_names_of_its_debug_file() {
         let stripped = elf(0x90, &[]);
         let error = parse(&stripped, None, "serve").unwrap_err();
-        assert!(error.to_string().contains("stripped") && error.remedy().unwrap().contains("debug symbols"), "{error}");
+        assert!(error.to_string().contains("stripped") && error.remedy().unwrap().contains("0x401050"), "{error}");
         assert!(parse(&stripped, Some(b"nonsense"), "serve").is_err());
         assert_eq!(parse(&stripped, Some(&program()), "serve").unwrap().offset, CODE.0 + 0x10);
     }
 
     #[test]
-    fn our_own_program_can_be_read() {
+    fn our_own_program_can_be_read_and_its_unwind_tables_know_where_functions_begin() {
         let image = std::fs::read("/proc/self/exe").unwrap();
         let point = parse(&image, None, "ironlaw_probe_call").unwrap();
+        let object = ObjectFile::new(image.clone());
+        let parts = object.parts(OBJECT_SYMBOLS);
+        let file = open(&object, &parts).unwrap();
+        let address = address_of(&file, &format!("+{:#x}", point.offset)).unwrap();
+        assert_eq!(offset_of(&file, address), Some(point.offset));
+        assert!(begins_function(&file, address) && !begins_function(&file, address + 1));
         let id = build_id(&ObjectFile::new(image.clone())).unwrap();
         assert!((point.offset as usize) < image.len() && id.is_none_or(|id| id.0.len() >= 16));
     }
