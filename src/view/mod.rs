@@ -6,6 +6,7 @@ pub(crate) mod baseline;
 pub(crate) mod code_ipc;
 pub(crate) mod context;
 pub(crate) mod counters;
+mod cpu_shares;
 pub(crate) mod diff;
 pub(crate) mod diff_flamegraph;
 pub mod escape;
@@ -27,6 +28,7 @@ pub mod snapshot;
 pub(crate) mod stat;
 pub mod sweep;
 mod thread_groups;
+mod thread_lines;
 pub(crate) mod threads;
 pub(crate) mod watch;
 

@@ -2,22 +2,13 @@
 //! tell of threads that are not read one by one, as on a whole machine.
 
 use super::context::ViewContext;
+use super::cpu_shares::{CpuShares, seconds_of_weight};
 use super::query::LineKey;
-use super::threads::{CpuShares, ThreadLine, WaitLine};
+use super::thread_lines::{ThreadLine, WaitLine};
 use crate::analysis::{Cgroups, Selection};
 use crate::model::{Measure, OffCpu, Scope, Target, TaskState, Why};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
-
-/// The CPU time, in seconds, that a unit of samples' weight stands for. Weights that are no time share the target's CPU
-/// time; without that it is not known.
-pub(super) fn seconds_of_weight(context: &ViewContext<'_>, shares: &CpuShares) -> Measure<f64> {
-    if shares.timed {
-        return Measure::exact(1e-9);
-    }
-    let used = context.counters.delta("task-clock", Scope::Target, context.window);
-    used.ratio(Measure::exact(shares.total as f64), |ns, total| (total > 0.0).then(|| ns * 1e-9 / total))
-}
 
 /// What samples and waits tell of each thread; nothing if the target's threads are read.
 pub(super) struct SampledTimes<'a> {

@@ -211,8 +211,11 @@ fn metrics_of_hardware_and_of_memory_walks_are_left_out_where_neither_was_there(
     }
 }
 
-/// The lines of the whole profile by `by`: number, name, threads, seconds run of each second, the same queued.
-fn grouped(profile: &Profile, by: LineKey) -> Vec<(u32, String, u64, Option<f64>, Option<f64>)> {
+/// Number, name, threads, seconds run of each second, the same queued.
+type Grouped = (u32, String, u64, Option<f64>, Option<f64>);
+
+/// The lines of the whole profile by `by`.
+fn grouped(profile: &Profile, by: LineKey) -> Vec<Grouped> {
     let query = query(TimeSelector::All, CompareWith::Nothing);
     let bounds = Bounds { since: Nanos(0), now: profile.duration() };
     let view = ThreadsView::of(&ViewContext::of(profile, None, bounds, &query), by, Some(41));
