@@ -70,7 +70,9 @@ impl Group {
     pub fn create(name: &str) -> Option<Group> {
         let mounts = fs::read_to_string("/proc/mounts").unwrap();
         let root = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?.split(' ').nth(1)?;
-        let path = Path::new(root).join(format!("ironlaw-{name}-{}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = Path::new(root).join(format!("ironlaw-{name}-{}-{next}", std::process::id()));
         fs::create_dir(&path).ok()?;
         Some(Group(path))
     }

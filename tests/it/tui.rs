@@ -494,7 +494,11 @@ fn a_sweep_is_watched_to_its_end_and_looked_through_again() {
 
 #[test]
 fn a_sweep_is_started_watched_and_left_from_a_session_by_keys_alone() {
-    require!("perf", "cpus");
+    require!("perf");
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        crate::support::skip("cpus", "this machine has one CPU for tests");
+        return;
+    }
     let dir = Dir::alone();
     let target = target(&dir, "86403");
     let mut pty = session(&dir, &target);
