@@ -89,7 +89,7 @@ fn the_groups_of_a_machine_have_the_cpu_time_that_the_kernel_accounts_to_them() 
     let whole = report["samples"]["weight"].as_f64().unwrap() * 1e-9;
     assert!((rows.values().sum::<f64>() - whole).abs() < 1e-6, "the groups are the whole machine");
     let named = spun.dir.report("run.ironlaw", "--by cgroup,comm");
-    let spins = format!("{}\tironlaw", spun.name(0));
+    let spins = format!("{}\tspin", spun.name(0));
     assert!(seconds(&named).keys().any(|row| row.starts_with(&spins)), "{named}");
 }
 

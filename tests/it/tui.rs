@@ -521,7 +521,7 @@ fn a_sweep_is_started_watched_and_left_from_a_session_by_keys_alone() {
     pty.press("1");
     pty.wait_for("busy cores");
     pty.write(":open grown\r");
-    pty.wait_for("RUNS 2/2");
+    pty.wait_for("SWEEP");
     pty.press("q");
     assert_eq!(pty.ends(), End::Code(0));
     pty.assert_restored();
