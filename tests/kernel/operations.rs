@@ -227,7 +227,7 @@ fn definitions_of_this_process_alone() {
     for (ops, kind, said) in [
         (uprobe(IRONLAW, "handle_requests"), ErrorKind::NotFound, "handle_request"),
         (uprobe("no-such-program", "main"), ErrorKind::NotFound, "path"),
-        (tracepoint("syscalls", "sys_enter_nothing"), ErrorKind::NotFound, "tracing/events"),
+        (tracepoint("syscalls", "sys_enter_nothing"), ErrorKind::NotFound, "ironlaw list tracepoint"),
     ] {
         let error = open(ops).unwrap_err();
         assert!(error.kind() == kind && error.remedy().is_some_and(|hint| hint.contains(said)), "{error:?}");
