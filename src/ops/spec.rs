@@ -60,7 +60,7 @@ fn pair(text: &str, colon: Option<usize>) -> Option<(&str, &str)> {
     (!first.is_empty() && !second.is_empty()).then_some((first, second))
 }
 
-/// `BINARY:PROBE` or `BINARY:PROVIDER:PROBE`. A path may contain colons; what has a slash is no provider.
+/// `BINARY:PROBE` or `BINARY:PROVIDER:PROBE`. A path may contain colons, a provider no slash.
 fn usdt(text: &str) -> Option<OpsSpec> {
     let (rest, name) = pair(text, text.rfind(':'))?;
     let (binary, provider) = match pair(rest, rest.rfind(':')).filter(|(_, provider)| !provider.contains('/')) {

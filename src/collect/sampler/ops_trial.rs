@@ -15,8 +15,9 @@ use std::time::Duration;
 /// After this time, sources that cost too much are stopped.
 const FIRST_LOOK: Nanos = Nanos(50_000_000);
 
-/// Nanoseconds for which a probe is tried before a session, and what it may cost where nothing is said.
+/// How long a probe is tried before a session, nanoseconds.
 const TRIAL: u64 = 100_000_000;
+/// The share of CPU time that a probe may cost without `--max-overhead`, percent.
 const MOST_PERCENT: f64 = 2.0;
 
 /// What a source counted.

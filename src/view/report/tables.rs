@@ -51,7 +51,7 @@ pub struct FunctionRow {
     pub self_weight: u64,
     /// Weight of the samples with it anywhere on the stack.
     pub total_weight: u64,
-    /// The rates of its own code; absent unless cycles and instructions were sampled, and for a row that is no function.
+    /// The rates of its own code; absent unless cycles and instructions were sampled and the row is a function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<CodeRates>,
     /// Its call paths, if requested.
