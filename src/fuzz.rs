@@ -43,7 +43,12 @@ fn imported(data: &[u8], format: import::Format) {
         import::Source { name: "fuzz".into(), bytes: Arc::new(data.to_vec()), file: None, written_unix_ns: None };
     // A recording of this host would have its whole list read, each time.
     let kallsyms = Some(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz/kallsyms")));
-    let options = import::Options { format: Some(format), symfs: Some(PathBuf::from(NOWHERE)), kallsyms };
+    let options = import::Options {
+        format: Some(format),
+        symfs: Some(PathBuf::from(NOWHERE)),
+        kallsyms,
+        ..import::Options::default()
+    };
     let _ = import::profile(&source, &options);
 }
 

@@ -1,8 +1,9 @@
 //! `ironlaw annotate`: prints a function by its instructions, or the mix of instructions of a recording.
 
 use super::args::{AnnotateArgs, AnnotateFormat, GlobalArgs};
+use super::out::{self, Terminal};
+use super::pager;
 use super::report::{load, recording, selection};
-use super::{out, pager};
 use crate::analysis::{Axis, Butterfly, GroupBy, Names, Rank, SortBy, StackCounts, Tasks, rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{json, text};
@@ -25,7 +26,7 @@ pub(super) fn run(args: &AnnotateArgs, global: &GlobalArgs) -> Result<()> {
     if args.mix && function.is_some() {
         return Err(Error::new(ErrorKind::Usage, "--mix is of all functions").hint("Leave the name away."));
     }
-    let profile = load(&recording(&chosen)?, &chosen)?;
+    let profile = load(&recording(&chosen)?, &chosen, &Terminal::stderr(global))?;
     let selection = selection(&chosen, profile)?;
     let (names, tasks) = (Names::of(profile), Tasks::of(profile));
     selection.check(profile, &tasks)?;

@@ -28,7 +28,7 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
         return Err(Error::new(ErrorKind::Usage, format!("{} is a sweep, not a recording", source.display()))
             .hint("Name one of the recordings in it; `ironlaw report` shows the sweep."));
     }
-    let profile = load(&source, &args.selection)?;
+    let profile = load(&source, &args.selection, terminal)?;
     let mut selection = selection(&args.selection, profile)?;
     if args.off_cpu {
         selection.axis = Axis::OffCpu;

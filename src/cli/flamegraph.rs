@@ -14,7 +14,7 @@ use crate::view::flame::{FlameGraph, FlameOptions};
 pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     let source = recording(&args.selection)?;
     let (format, destination) = plan::flame_output(args, &source)?;
-    let profile = load(&source, &args.selection)?;
+    let profile = load(&source, &args.selection, terminal)?;
     let mut selection = selection(&args.selection, profile)?;
     if args.off_cpu {
         selection.axis = Axis::OffCpu;

@@ -54,6 +54,11 @@ pub(super) fn page(subject: Option<&str>) -> Result<String> {
     })
 }
 
+/// The subjects of all pages.
+pub(super) fn subjects() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|page| page.subject)
+}
+
 fn found(subject: &str) -> Option<&'static Page> {
     PAGES.iter().find(|page| page.subject == subject || page.commands.contains(&subject))
 }

@@ -2,6 +2,7 @@
 
 use super::args::{ImportArgs, ImportFormat};
 use super::out::Terminal;
+use super::progress::ProgressLine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::import::{self, Format, Imported, Options, Source};
 use crate::store::{self, Writer};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<()> {
     let source = open(&args.file)?;
     let path = store::path(&output(args)?);
+    let line = ProgressLine::start(terminal);
     let options = Options {
         format: args.format.map(|format| match format {
             ImportFormat::Perf => Format::Perf,
@@ -20,11 +22,13 @@ pub(super) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<()> {
         }),
         symfs: args.symfs.clone(),
         kallsyms: args.kallsyms.clone(),
+        progress: line.progress.clone(),
     };
     if let Some(missing) = options.symfs.iter().find(|dir| !dir.is_dir()) {
         return Err(Error::new(ErrorKind::NotFound, format!("{} is not a directory", missing.display())));
     }
     let imported = import::import(&source, &options, |meta| Writer::create(&path, meta, args.force))?;
+    drop(line);
     imported.meta.notes.iter().for_each(|note| terminal.note(note));
     terminal.say(&summary(&imported));
     terminal.say(&format!(

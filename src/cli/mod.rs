@@ -6,6 +6,7 @@ pub(crate) mod plan;
 mod annotate;
 mod baseline;
 mod capture;
+mod completion;
 mod config;
 mod demo;
 mod diff;
@@ -20,6 +21,7 @@ mod metrics;
 mod ops;
 mod out;
 mod pager;
+mod progress;
 mod record;
 mod report;
 mod screen;
@@ -39,10 +41,10 @@ use crate::error::Result;
 use crate::session;
 use std::process::ExitCode;
 
-/// Runs this process's command line; or serves, if ironlaw started it to make names.
+/// Runs this process's command line; or serves, if ironlaw started it to make names or a shell asks what may follow.
 #[must_use]
 pub fn main() -> ExitCode {
-    if session::serve_names() { ExitCode::SUCCESS } else { run(&args::command_line()) }
+    if session::serve_names() || completion::answer() { ExitCode::SUCCESS } else { run(&args::command_line()) }
 }
 
 /// Runs a command line and returns the process's exit code.
@@ -83,7 +85,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
         Command::Config(args) => config::run(args)?,
-        Command::Completions(args) => out::deliver(&args::completions(args.shell), None)?,
+        Command::Completions(args) => out::deliver(&completion::script(args.shell), None)?,
         Command::Help(args) => pager::show(guide::page(args.subject.as_deref())?.as_bytes(), None)?,
         Command::Man(args) => out::deliver(&args::man_page(args.command.as_deref())?, None)?,
     }

@@ -12,6 +12,10 @@ use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Whether a progress line stands where the next message goes.
+static PROGRESS: Mutex<bool> = Mutex::new(false);
 
 /// Destination and verbosity of messages.
 #[derive(Debug, Clone, Copy)]
@@ -26,12 +30,23 @@ impl Terminal {
         Terminal { quiet: global.quiet, colour: coloured(global, std::io::stderr().is_terminal()) }
     }
 
-    /// Prints a progress line.
+    /// Prints a message.
     pub(super) fn say(&self, line: &str) {
         if !self.quiet {
-            // If standard error is closed, there is nowhere to report that.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            self.write(&format!("{line}\n"));
         }
+    }
+
+    /// Whether progress is wanted and can be rewritten.
+    pub(super) fn shows_progress(&self) -> bool {
+        !self.quiet && std::io::stderr().is_terminal() && !is_dumb()
+    }
+
+    /// Writes in the place of the progress line. If standard error is closed, there is nowhere to report that.
+    fn write(&self, text: &str) {
+        let mut shown = PROGRESS.lock().unwrap_or_else(PoisonError::into_inner);
+        let erased = if std::mem::take(&mut *shown) { "\r\x1b[K" } else { "" };
+        let _ = write!(std::io::stderr(), "{erased}{text}");
     }
 
     /// Prints a note about a fallback or limit, with its fix.
@@ -45,10 +60,8 @@ impl Terminal {
     /// Prints an error with its fix, even when quiet.
     pub(super) fn error(&self, error: &Error) {
         let mark = self.mark("error", "31");
-        let _ = writeln!(std::io::stderr(), "ironlaw: {mark}: {}", visible(&error.to_string()));
-        if let Some(remedy) = error.remedy() {
-            let _ = writeln!(std::io::stderr(), "  {}", visible(remedy));
-        }
+        let remedy = error.remedy().map(|remedy| format!("  {}\n", visible(remedy))).unwrap_or_default();
+        self.write(&format!("ironlaw: {mark}: {}\n{remedy}", visible(&error.to_string())));
     }
 
     fn mark(&self, word: &str, colour: &str) -> String {
@@ -64,8 +77,27 @@ pub(super) fn style(global: &GlobalArgs, to_file: bool) -> Style {
 }
 
 fn coloured(global: &GlobalArgs, terminal: bool) -> bool {
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    plan::use_color(global, terminal && !dumb, std::env::var("NO_COLOR").ok().as_deref())
+    plan::use_color(global, terminal && !is_dumb(), std::env::var("NO_COLOR").ok().as_deref())
+}
+
+/// Rewrites the progress line on the terminal, as far as it fits.
+pub(super) fn show_progress(terminal_file: &mut File, line: &str) {
+    let mut shown = PROGRESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let columns = terminal::columns(&*terminal_file).unwrap_or(80).saturating_sub(1);
+    let line: String = line.chars().take(columns).collect();
+    let _ = write!(terminal_file, "\r\x1b[K{line}");
+    *shown = true;
+}
+
+/// Erases the progress line.
+pub(super) fn erase_progress(terminal_file: &mut File) {
+    if std::mem::take(&mut *PROGRESS.lock().unwrap_or_else(PoisonError::into_inner)) {
+        let _ = write!(terminal_file, "\r\x1b[K");
+    }
+}
+
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Writes a result piece by piece to a file or to standard output.

@@ -1,7 +1,9 @@
 //! `ironlaw report`: prints a recording's findings as text or in a machine-readable format.
 
 use super::args::{GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, SweepFormat, ThreadFilter};
-use super::{out, pager, plan};
+use super::out::{self, Terminal};
+use super::progress::ProgressLine;
+use super::{pager, plan};
 use crate::analysis::{GroupKey, Selection, SortBy};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
@@ -24,7 +26,7 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     }
     let by = keys(args);
     check_filters(args, &by)?;
-    let profile = load(&path, &args.selection)?;
+    let profile = load(&path, &args.selection, &Terminal::stderr(global))?;
     let options = ReportOptions {
         selection: selection(&args.selection, profile)?,
         by,
@@ -109,7 +111,7 @@ fn baseline(args: &ReportArgs, recording: &Path) -> Result<Option<Baseline>> {
 
 /// Reports a sweep, computed again from its recordings.
 fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
-    let (meta, results) = sweep::load(path)?;
+    let (meta, results) = sweep::load_with(path, &ProgressLine::start(&Terminal::stderr(global)).progress)?;
     let format = match args.format {
         ReportFormat::Text => SweepFormat::Text,
         ReportFormat::Json => SweepFormat::Json,
@@ -143,8 +145,8 @@ pub(super) fn newest() -> Result<PathBuf> {
 
 /// Loads the recording, with or without inlined calls. It stays until the process ends: freeing a large profile piece by
 /// piece only costs time.
-pub(super) fn load(path: &Path, args: &SelectionArgs) -> Result<&'static Profile> {
-    let mut profile = session::open(path)?;
+pub(super) fn load(path: &Path, args: &SelectionArgs, terminal: &Terminal) -> Result<&'static Profile> {
+    let mut profile = session::open_with(path, &ProgressLine::start(terminal).progress)?;
     if args.no_inline {
         profile.drop_inlined();
     }

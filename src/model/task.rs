@@ -28,6 +28,17 @@ pub enum TaskChange {
     Ended,
 }
 
+impl TaskChange {
+    /// The name that the task has from then on, where it says one.
+    #[must_use]
+    pub fn comm(&self) -> Option<&str> {
+        match self {
+            TaskChange::Alive { comm } | TaskChange::Born { comm, .. } | TaskChange::Renamed { comm, .. } => Some(comm),
+            TaskChange::Ended => None,
+        }
+    }
+}
+
 /// One change of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEvent {

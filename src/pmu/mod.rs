@@ -34,7 +34,7 @@ pub use known::Known;
 pub use list::parse;
 pub use machine::{CoreType, Machine, assumed, core_types, own_table};
 pub use perf_syntax::{perf_event, perf_group};
-pub use sets::{Wanted, wanted};
+pub use sets::{Wanted, name_of_set, wanted};
 pub use table::Table;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -48,7 +48,8 @@ const SETS: &[(MetricSet, &str, bool)] = &[
 ];
 
 /// What `-M` calls a set.
-pub(super) fn name_of_set(set: MetricSet) -> &'static str {
+#[must_use]
+pub fn name_of_set(set: MetricSet) -> &'static str {
     SETS.iter().find(|(of, ..)| *of == set).map_or("all", |(_, name, _)| name)
 }
 

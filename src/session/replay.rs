@@ -2,6 +2,7 @@
 
 use super::import::{self, Options, Source};
 use crate::error::Result;
+use crate::model::Progress;
 use crate::model::profile::Profile;
 use crate::store::Recording;
 use std::path::Path;
@@ -11,10 +12,18 @@ use std::path::Path;
 /// # Errors
 /// It is neither, or its format is newer.
 pub fn open(path: &Path) -> Result<Profile> {
+    open_with(path, &Progress::default())
+}
+
+/// As [`open`], telling how far it has come.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(path: &Path, progress: &Progress) -> Result<Profile> {
     match path.is_file().then(|| Source::open(path)) {
         Some(source) if source.as_ref().is_ok_and(Source::is_perf_data) => {
-            import::profile(&source?, &Options::default())
+            import::profile(&source?, &Options { progress: progress.clone(), ..Options::default() })
         }
-        _ => Ok(Recording::open(path)?.profile()),
+        _ => Ok(Recording::open(path)?.told_to(progress).profile()),
     }
 }

@@ -129,10 +129,14 @@ impl Folder {
         Ok(bytes)
     }
 
+    /// The length of a file, bytes; 0 if it cannot be looked at.
+    pub fn length(&self, name: &str) -> u64 {
+        fs::symlink_metadata(self.path.join(name)).map_or(0, |file| file.len())
+    }
+
     /// Total size of its files in bytes.
     pub fn size(&self) -> Result<u64> {
-        let size = |entry: Entry| fs::symlink_metadata(self.path.join(entry.name)).map_or(0, |file| file.len());
-        Ok(self.list()?.into_iter().map(size).sum())
+        Ok(self.list()?.iter().map(|entry| self.length(&entry.name)).sum())
     }
 
     fn take_over(&self, overwrite: bool) -> Result<()> {

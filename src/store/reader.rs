@@ -13,9 +13,10 @@ use crate::model::limits::{META_BYTES, PART_BYTES};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
     CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, Meta, ModuleDef, NeighbourDef, NeighbourUse, Note,
-    OffCpu, Sample, StackDef, TaskEvent,
+    OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
 };
 use crate::tables::from_parquet;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -29,6 +30,7 @@ pub struct Recording {
     visible: Vec<Damage>,
     /// All damage, once every part has been read.
     damage: OnceLock<Vec<Damage>>,
+    progress: Progress,
 }
 
 impl Recording {
@@ -43,7 +45,13 @@ impl Recording {
         let meta_file = meta_file::parse(&folder.read(META, META_BYTES)?)
             .map_err(|error| error.context(format!("cannot open {}", path.display())))?;
         let (parts, visible) = survey(&folder.list()?);
-        Ok(Recording { folder, meta_file, parts, visible, damage: OnceLock::new() })
+        Ok(Recording { folder, meta_file, parts, visible, damage: OnceLock::new(), progress: Progress::default() })
+    }
+
+    /// Tells from now on how much of it is read.
+    #[must_use]
+    pub fn told_to(self, progress: &Progress) -> Recording {
+        Recording { progress: progress.clone(), ..self }
     }
 
     /// The path.
@@ -94,7 +102,46 @@ impl Recording {
         builder.finish(meta)
     }
 
+    /// The names of functions; of a table beyond `most` bytes, those at its start.
+    #[must_use]
+    pub fn functions(&self, most: u64) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        self.start_of(most, &mut |def: NamesDef| found.extend(def.symbols.into_iter().map(|symbol| symbol.function)));
+        found
+    }
+
+    /// The paths of modules, as [`Recording::functions`].
+    #[must_use]
+    pub fn modules(&self, most: u64) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        self.start_of(most, &mut |def: ModuleDef| found.extend([def.path]));
+        found
+    }
+
+    /// The names of threads, as [`Recording::functions`].
+    #[must_use]
+    pub fn threads(&self, most: u64) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        self.start_of(most, &mut |task: TaskEvent| found.extend(task.change.comm().map(String::from)));
+        found
+    }
+
+    /// Reads the parts of a table that lie within its first bytes; unreadable ones are left out.
+    fn start_of<R: Rows>(&self, most: u64, emit: &mut dyn FnMut(R)) {
+        let mut parts = PartReader { recording: self, damage: Vec::new(), budget: Budget::default() };
+        let mut read = 0;
+        for part in self.parts.iter().filter(|part| part.table == R::TABLE) {
+            read += self.folder.length(&part.file_name());
+            if read > most {
+                break;
+            }
+            let _ = parts.part(*part, emit);
+        }
+    }
+
     fn read<S: EventSink>(&self, sink: &mut S) -> Vec<Damage> {
+        let total = self.parts.iter().map(|part| self.folder.length(&part.file_name())).sum();
+        self.progress.begin(format!("reading {}", self.path().display()), ProgressUnit::Bytes, total);
         let mut parts = PartReader { recording: self, damage: self.visible.clone(), budget: Budget::default() };
         let mut repair = Repair::new(sink);
         parts.table(&mut |def: CounterDef| repair.counter(def));
@@ -151,6 +198,7 @@ impl PartReader<'_> {
 
     fn part<R: Rows>(&mut self, part: Part, emit: &mut dyn FnMut(R)) -> Result<(u64, u64)> {
         let bytes = self.recording.folder.read(&part.file_name(), PART_BYTES)?;
+        self.recording.progress.add(bytes.len() as u64);
         let table = from_parquet(&bytes)?;
         self.budget.take(bytes.len() as u64, &table)?;
         Ok((table.rows() as u64, R::decode(&table, emit)?))

@@ -5,7 +5,7 @@ use super::{Folder, per_core};
 use crate::analysis::findings::evaluate_sweep;
 use crate::analysis::sweep::{Run, SweepAnalysis};
 use crate::error::Result;
-use crate::model::{Note, Region, RunMeta, RunState, SweepMeta};
+use crate::model::{Note, Progress, ProgressUnit, Region, RunMeta, RunState, SweepMeta};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # Errors
 /// The sweep does not exist or cannot be read.
 pub fn load(path: &Path) -> Result<(SweepMeta, Vec<Option<Run>>)> {
+    load_with(path, &Progress::default())
+}
+
+/// As [`load`], telling how many runs are read.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(path: &Path, progress: &Progress) -> Result<(SweepMeta, Vec<Option<Run>>)> {
     let (folder, mut meta) = Folder::open(path)?;
+    progress.begin(format!("reading {}", path.display()), ProgressUnit::Runs, meta.runs.len() as u64);
     let next = AtomicUsize::new(0);
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(meta.runs.len().max(1));
     let work = || {
@@ -24,6 +33,7 @@ pub fn load(path: &Path) -> Result<(SweepMeta, Vec<Option<Run>>)> {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(run) = meta.runs.get(at) else { return done };
             done.push((at, read(&folder, &meta, run)));
+            progress.add(1);
         }
     };
     let parts = std::thread::scope(|scope| {

@@ -16,7 +16,7 @@ pub use cpu_confinement::{CpuConfinement, Leftover, restore_killed};
 pub(crate) use folder::parse;
 pub use folder::{EXTENSION, FORMAT, Folder};
 pub use journal::Journals;
-pub use load::{analyse, load};
+pub use load::{analyse, load, load_with};
 pub use placement::{CpuOrder, per_core};
 pub use run_plan::{check_command, run_order, varies};
 pub use runner::{RunSettings, Sweep};

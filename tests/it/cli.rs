@@ -539,7 +539,7 @@ fn help_version_manual_and_completions_are_printed() {
     let completions = dir.line("completions bash").succeeds().out;
     fs::write(dir.join("completions"), &completions).expect("it can be written");
     Ran::of(&mut dir.command("bash", &["-n", "completions"])).succeeds();
-    assert!(completions.contains("flamegraph") && completions.contains("--off-cpu"));
+    assert!(completions.contains("complete "));
 }
 
 #[test]

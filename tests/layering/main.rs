@@ -13,7 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("main", &["cli"]),
     ("tui", &["view", "model", "units"]),
     // Of `sys` the command line needs what makes a plan out of names (events, CPUs, groups, processes), the clock and the
-    // terminal for what it prints, its own directory among temporary files, the page it answers with, a user's own command, and the built-in workloads.
+    // terminal for what it prints, signals kept from a thread, its own directory among temporary files, the page it answers with, a user's own command, and the built-in workloads.
     (
         "cli",
         &[
@@ -43,6 +43,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "sys::sysfs",
             "sys::cgroupfs",
             "sys::terminal",
+            "sys::signals::Signals",
             "sys::perf::tracefs",
         ],
     ),

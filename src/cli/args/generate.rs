@@ -1,19 +1,10 @@
-//! Completion scripts and manual pages, made from the same definition as the parser.
+//! Manual pages, made from the same definition as the parser.
 //! It returns bytes and never writes them.
 
 use super::Cli;
 use crate::cli::guide;
 use crate::error::{Context, Error, ErrorKind, Result};
 use clap::CommandFactory;
-use clap_complete::Shell;
-
-/// The completion script for a shell.
-#[must_use]
-pub fn completions(shell: Shell) -> Vec<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "ironlaw", &mut script);
-    script
-}
 
 /// The manual page (roff) of one command (`record`, `baseline-build`), or of ironlaw itself. Errors: `Usage` for an unknown command.
 pub fn man_page(command: Option<&str>) -> Result<Vec<u8>> {
@@ -50,15 +41,6 @@ fn nested<'a>(cli: &'a clap::Command, name: &str) -> Option<&'a clap::Command> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
     use super::*;
-    use clap::ValueEnum;
-
-    #[test]
-    fn every_shell_learns_the_commands_and_their_flags() {
-        for shell in Shell::value_variants() {
-            let script = String::from_utf8(completions(*shell)).unwrap();
-            assert!(script.contains("flamegraph") && script.contains("call-graph"), "{shell}");
-        }
-    }
 
     #[test]
     fn the_manual_names_the_page_and_its_flags() {

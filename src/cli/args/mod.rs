@@ -28,7 +28,7 @@ pub use command_line::{Cli, ColorArg, Command, GlobalArgs};
 pub use diff::{DiffArgs, DiffFormat, LoadArg, NormalizeArg};
 pub use export::{ExportArgs, ScriptArgs};
 pub use first_guess::command_line;
-pub use generate::{completions, man_page};
+pub use generate::man_page;
 pub use import::{ImportArgs, ImportFormat};
 pub use list::ListArgs;
 pub use metrics::{HardwareArgs, MetricsArgs, MetricsFormat};

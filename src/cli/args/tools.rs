@@ -96,7 +96,10 @@ pub struct ConfigArgs {
 
 /// `ironlaw completions`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = "Example: ironlaw completions bash > ~/.local/share/bash-completion/completions/ironlaw")]
+#[command(
+    after_help = "The shell asks ironlaw: recordings, functions, events, processes and control groups complete too.\n\n\
+                  Example: ironlaw completions bash > ~/.local/share/bash-completion/completions/ironlaw"
+)]
 pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL")]

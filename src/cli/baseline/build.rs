@@ -4,8 +4,9 @@
 use crate::analysis::baseline::{BaselineBuilder, BuildResult, LEAST_CORES, Levels, Source};
 use crate::cli::args::BuildArgs;
 use crate::cli::out::Terminal;
+use crate::cli::progress::ProgressLine;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::Note;
+use crate::model::{Note, Progress};
 use crate::session;
 use crate::store::baseline;
 use crate::sweep::Folder;
@@ -18,11 +19,14 @@ pub(super) fn run(args: &BuildArgs, terminal: &Terminal) -> Result<()> {
     // Check before reading the recordings, which may take a while.
     baseline::check_free(&output, args.force)?;
     let mut builder = BaselineBuilder::default();
+    let line = ProgressLine::start(terminal);
     for source in &args.sources {
         let name = source.display().to_string();
-        let told = add(&mut builder, source, &name, args).context(|| format!("cannot learn from {name}"))?;
+        let told =
+            add(&mut builder, source, &name, args, &line.progress).context(|| format!("cannot learn from {name}"))?;
         terminal.say(&format!("{}: {told}", visible(&name)));
     }
+    drop(line);
     let learnt = builder.finish()?;
     baseline::write(&output, &learnt, args.force)?;
     let size = std::fs::metadata(&output).map_or(0, |file| file.len());
@@ -35,7 +39,13 @@ pub(super) fn run(args: &BuildArgs, terminal: &Terminal) -> Result<()> {
 }
 
 /// Adds one of the files and returns a line about the result.
-fn add(builder: &mut BaselineBuilder, path: &Path, name: &str, args: &BuildArgs) -> Result<String> {
+fn add(
+    builder: &mut BaselineBuilder,
+    path: &Path,
+    name: &str,
+    args: &BuildArgs,
+    progress: &Progress,
+) -> Result<String> {
     if Folder::is_one(path) || (!path.exists() && Folder::is_one(&Folder::name(path))) {
         return Err(Error::new(ErrorKind::Usage, "it is a sweep, not usual work".to_string())
             .hint("Name recordings of the program at its usual work; those of the sweep are in its folder runs."));
@@ -44,7 +54,7 @@ fn add(builder: &mut BaselineBuilder, path: &Path, name: &str, args: &BuildArgs)
         let windows = builder.include(&baseline::read(path)?)?;
         return Ok(taken(windows));
     }
-    let profile = session::open(path)?;
+    let profile = session::open_with(path, progress)?;
     let source = Source { name, profile: &profile, time: args.time.unwrap_or_default() };
     let BuildResult { windows, skipped } = builder.add(&source)?;
     let mut told = taken(windows);

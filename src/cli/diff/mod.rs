@@ -7,6 +7,7 @@ mod source;
 use super::args::{DiffArgs, DiffFormat, GlobalArgs};
 use super::out::{self, Terminal};
 use super::pager;
+use super::progress::ProgressLine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{diff, diff_flamegraph, html};
 use crate::view::diff::{ComparisonView, DiffView, GateRow, GateStatus, words};
@@ -19,7 +20,9 @@ pub(super) use session::open;
 /// Compares, then prints, draws, and fails if a gate is violated.
 pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     check(args)?;
-    let view = Sides::read(args)?.compare(args);
+    let line = ProgressLine::start(terminal);
+    let view = Sides::read_with(args, &line.progress)?.compare(args);
+    drop(line);
     let bytes = match args.format {
         DiffFormat::Text => diff::text(&view, out::style(global, args.output.is_some()), args.limit),
         DiffFormat::Json => diff::json(&view)?,

@@ -4,6 +4,7 @@ use super::source::{self, Source};
 use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, mismatches};
 use crate::cli::args::{DiffArgs, LoadArg, NormalizeArg};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::Progress;
 use crate::view::diff::{DiffView, words};
 
 /// All sides of a comparison, read and comparable.
@@ -14,10 +15,15 @@ pub(super) struct Sides {
 
 impl Sides {
     pub(super) fn read(args: &DiffArgs) -> Result<Sides> {
+        Sides::read_with(args, &Progress::default())
+    }
+
+    /// As `read`, telling how far it has come.
+    pub(super) fn read_with(args: &DiffArgs, progress: &Progress) -> Result<Sides> {
         let all = std::iter::once(&args.base).chain(&args.new).map(|text| Source::of(text));
         let sources: Vec<Source> = all.collect::<Result<_>>()?;
         let width = source::width(&sources, args.width)?;
-        let mut others = sources.iter().map(|source| source.side(width, args)).collect::<Result<Vec<_>>>()?;
+        let mut others = sources.iter().map(|source| source.side(width, args, progress)).collect::<Result<Vec<_>>>()?;
         let base = others.remove(0);
         refuse(&base, &others, args.force)?;
         Ok(Sides { base, others })

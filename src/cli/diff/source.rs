@@ -4,7 +4,7 @@ use super::super::args::DiffArgs;
 use crate::analysis::TimeRange;
 use crate::analysis::diff::{Digest, RecordingPart, Side};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{RunState, SweepMeta};
+use crate::model::{Progress, RunState, SweepMeta};
 use crate::session;
 use crate::store;
 use crate::sweep::Folder;
@@ -43,9 +43,10 @@ impl Source {
     }
 
     /// Reads and digests the recordings one after the other.
-    pub fn side(&self, width: Option<u32>, args: &DiffArgs) -> Result<Side> {
+    pub fn side(&self, width: Option<u32>, args: &DiffArgs, progress: &Progress) -> Result<Side> {
         let one = |path: &Path, part: RecordingPart| {
-            let mut profile = session::open(path).context(|| format!("cannot compare {}", path.display()))?;
+            let opened = session::open_with(path, progress);
+            let mut profile = opened.context(|| format!("cannot compare {}", path.display()))?;
             if args.no_inline {
                 profile.drop_inlined();
             }

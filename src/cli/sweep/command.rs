@@ -5,10 +5,11 @@ use super::output::Lines;
 use super::plan::{self, Machine, Subject};
 use crate::cli::args::{CaptureArgs, SweepArgs, TargetArgs, WarmUp};
 use crate::cli::out::Terminal;
+use crate::cli::progress::ProgressLine;
 use crate::cli::{capture, plan as planning};
 use crate::collect::host;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Note, Plan, Target};
+use crate::model::{Note, Plan, ProgressUnit, Target};
 use crate::sweep::{Folder, RunSettings, Sweep};
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
@@ -20,8 +21,16 @@ use std::sync::atomic::AtomicBool;
 /// # Errors
 /// Any error of the runs.
 pub(in crate::cli) fn headless(sweep: &mut Sweep, settings: &RunSettings, terminal: &Terminal) -> Result<()> {
-    let mut lines = Lines::default();
-    carry_out(sweep, settings, &AtomicBool::new(false), &mut |sweep| lines.print_changes(sweep, terminal))
+    let (mut lines, line) = (Lines::default(), ProgressLine::start(terminal));
+    let mut begun = false;
+    let mut on_change = |sweep: &Sweep| {
+        if !std::mem::replace(&mut begun, true) {
+            line.progress.begin("sweep".to_string(), ProgressUnit::Runs, sweep.meta.runs.len() as u64);
+        }
+        line.progress.set(sweep.meta.over() as u64);
+        lines.print_changes(sweep, terminal);
+    };
+    carry_out(sweep, settings, &AtomicBool::new(false), &mut on_change)
 }
 
 /// Plans the sweep and creates its folder.

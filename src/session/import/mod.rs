@@ -24,8 +24,8 @@ pub use source::Source;
 use self::output::{ProfileOutput, RecordingOutput};
 use super::recorder::CaptureStats;
 use crate::error::Result;
-use crate::model::Meta;
 use crate::model::profile::Profile;
+use crate::model::{Meta, Progress};
 use crate::store::Writer;
 use std::path::PathBuf;
 
@@ -47,6 +47,8 @@ pub struct Options {
     pub symfs: Option<PathBuf>,
     /// The recorded machine's /proc/kallsyms.
     pub kallsyms: Option<PathBuf>,
+    /// How far the import has come.
+    pub progress: Progress,
 }
 
 /// The result of an import.

@@ -7,7 +7,7 @@ use super::kernel::KernelNames;
 use super::objects::Objects;
 use crate::collect::sampler::KERNEL;
 use crate::error::Result;
-use crate::model::{Definition, FrameDef, ModuleId, Note, Symbol};
+use crate::model::{Definition, FrameDef, ModuleId, Note, Progress, Symbol};
 use crate::symbols::ModuleSource;
 use rustc_hash::FxHashSet;
 
@@ -43,7 +43,12 @@ impl<'a> Names<'a> {
     }
 
     /// Emits the names of those frames that have any.
-    pub(super) fn name(&mut self, frames: &[FrameDef], mut to: impl FnMut(Definition) -> Result<()>) -> Result<()> {
+    pub(super) fn name(
+        &mut self,
+        frames: &[FrameDef],
+        progress: &Progress,
+        mut to: impl FnMut(Definition) -> Result<()>,
+    ) -> Result<()> {
         for frames in frames.chunks(SPAN) {
             for (module, frames) in by_module(frames) {
                 for (frame, symbols) in frames.iter().zip(self.symbols(module, &frames)) {
@@ -51,6 +56,7 @@ impl<'a> Names<'a> {
                         to(Definition::Names { frame: frame.id, symbols })?;
                     }
                 }
+                progress.add(frames.len() as u64);
             }
             self.client.release(MOST);
         }
@@ -140,7 +146,7 @@ mod tests {
         let host = HostFiles::default();
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: FxHashMap::default() };
         let mut names = vec![None; frames.len()];
-        let done = Names::new(&objects, files, &kernel).name(&frames, |definition| {
+        let done = Names::new(&objects, files, &kernel).name(&frames, &Progress::default(), |definition| {
             if let Definition::Names { frame, symbols } = definition {
                 names[frame.0 as usize] = symbols.first().map(|symbol| symbol.function.clone());
             }

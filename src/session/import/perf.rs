@@ -13,7 +13,8 @@ use crate::abi::perf::{MmapRecord, Mode};
 use crate::collect::host;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
-    CounterDef, CounterId, CounterReading, Definition, Event, LossKind, Lost, Meta, Note, Sample, Scope, Tick,
+    CounterDef, CounterId, CounterReading, Definition, Event, LossKind, Lost, Meta, Note, Progress, ProgressUnit,
+    Sample, Scope, Tick,
 };
 use crate::session::naming::HostFiles;
 use crate::store::perfdata::{self, PerfData, ReadValues, Record, RecordBody};
@@ -25,6 +26,9 @@ use std::path::Path;
 
 /// Bytes of the file after which its pages are given back.
 const RELEASED: usize = 4 << 20;
+
+/// Records after which it is told how far the import has come.
+const TOLD: u64 = 8192;
 
 /// Problems that the recording must note.
 #[derive(Debug, Default)]
@@ -72,7 +76,9 @@ pub(super) fn import<O: Output>(
     options: &Options,
     output: impl FnOnce(&Meta) -> O,
 ) -> Result<O::Product> {
-    let perf = PerfData::parse((*source.bytes).as_ref())?;
+    let (bytes, progress) = ((*source.bytes).as_ref(), &options.progress);
+    progress.begin(format!("reading {}", source.name), ProgressUnit::Bytes, bytes.len() as u64);
+    let perf = PerfData::parse(bytes)?;
     let meta = facts::meta(&perf, source);
     let here = host::identity(&ProcFs::new("/proc"));
     let local = LocalFiles::new(options.symfs.as_deref(), &meta.host, &here);
@@ -83,9 +89,13 @@ pub(super) fn import<O: Output>(
     let mut records = perf.records();
     // Everything was read once to find the declarations.
     source.release(0..usize::MAX);
-    let mut released = 0;
+    let (mut released, mut taken) = (0, 0u64);
     while let Some(record) = records.next() {
         import.take(&record)?;
+        taken += 1;
+        if taken.is_multiple_of(TOLD) {
+            progress.set(records.handed_out() as u64);
+        }
         if records.position() - released > RELEASED {
             source.release(released..records.position());
             released = records.position();
@@ -103,7 +113,7 @@ pub(super) fn import<O: Output>(
         return Err(Error::new(ErrorKind::Corrupt, format!("no sample could be read: {}", why.join("; "))));
     }
     notes.extend(import.problems.notes());
-    import.finish(source, kernel, notes)
+    import.finish(source, kernel, notes, progress)
 }
 
 impl<'a, O: Output> Import<'a, O> {
@@ -278,13 +288,20 @@ impl<'a, O: Output> Import<'a, O> {
         }
     }
 
-    fn finish(mut self, source: &Source, kernel: KernelNames, mut notes: Vec<Note>) -> Result<O::Product> {
+    fn finish(
+        mut self,
+        source: &Source,
+        kernel: KernelNames,
+        mut notes: Vec<Note>,
+        progress: &Progress,
+    ) -> Result<O::Product> {
         let Import { objects, stacks, mut meta, mut output, local, now, base, .. } = self;
         let frames = stacks.into_frames();
         let host = HostFiles::of_user(false);
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: std::mem::take(&mut self.dumps) };
         let mut names = Names::new(&objects, files, &kernel);
-        names.name(&frames, |definition| {
+        progress.begin("naming functions".to_string(), ProgressUnit::Addresses, frames.len() as u64);
+        names.name(&frames, progress, |definition| {
             output.define(definition);
             output.settle(&meta)
         })?;

@@ -60,13 +60,15 @@ pub struct Records<'f, 'a> {
     held_limit: usize,
     over: bool,
     left_out: LeftOut,
+    /// Records of the stream so far.
+    seen: usize,
 }
 
 impl<'f, 'a> Records<'f, 'a> {
     fn new(file: &'f PerfData<'a>, stream: Stream<'a>) -> Self {
         let (rounds, ready) = (Rounds::default(), VecDeque::new());
         let (held_bytes, left_out) = (0, LeftOut::default());
-        Records { file, stream, rounds, ready, held_bytes, held_limit: PERF_HELD_BYTES, over: false, left_out }
+        Records { file, stream, rounds, ready, held_bytes, held_limit: PERF_HELD_BYTES, over: false, left_out, seen: 0 }
     }
 
     /// Records left out so far.
@@ -79,6 +81,14 @@ impl<'f, 'a> Records<'f, 'a> {
     #[must_use]
     pub fn position(&self) -> usize {
         self.stream.position()
+    }
+
+    /// About the bytes of the file whose records have come out: those that wait to be sorted count by their mean length.
+    #[must_use]
+    pub fn handed_out(&self) -> usize {
+        let waiting = self.ready.len() + self.rounds.len();
+        let share = waiting as f64 / self.seen.max(waiting).max(1) as f64;
+        (self.position() as f64 * (1.0 - share)) as usize
     }
 
     /// Why reading ended before the data did, if it did.
@@ -153,6 +163,7 @@ impl<'a> Iterator for Records<'_, 'a> {
             }
             match self.stream.next() {
                 Some(raw) => {
+                    self.seen += 1;
                     if let Some(record) = self.sort(raw) {
                         return Some(record);
                     }
