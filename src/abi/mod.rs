@@ -1,8 +1,9 @@
-//! Formats in which the kernel hands out data: perf's records, the mappings of a process, lists of CPUs. A live capture
+//! Formats in which the kernel hands out data: perf's records, where sampled data was, the mappings of a process, lists of CPUs. A live capture
 //! and the import of a file use the same readers. They work on bytes that may be cut off or hostile, and never panic.
 
 mod cpu_list;
 mod cursor;
+pub(crate) mod data_source;
 mod maps;
 pub(crate) mod perf;
 

@@ -1,5 +1,6 @@
 //! Ranks by several keys at once: threads by name and CPU, functions by process, as `perf report --sort` does it.
 
+use super::accesses::chosen_accesses;
 use super::cgroups::Cgroups;
 use super::names::{CodeKind, Function, Names, short};
 use super::observe::{chosen_samples, spans};
@@ -7,10 +8,11 @@ use super::profile_tree::{UNKNOWN, Weight};
 use super::ranking::{Ranking, SortBy, Sum};
 use super::selection::{Axis, Selection};
 use super::tasks::Tasks;
-use crate::model::StackId;
 use crate::model::profile::Profile;
+use crate::model::{AccessPlace, MemoryAccess, StackId};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A key by which rows are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub enum GroupKey {
     Cpu,
     /// The control group of the thread at that moment.
     Cgroup,
+    /// Where the data of a sampled memory access was. Rows are of accesses then, by their cycles.
+    Memory,
     /// The program or library.
     Module,
     /// The function.
@@ -41,14 +45,15 @@ impl GroupKey {
             GroupKey::Thread => "thread",
             GroupKey::Cpu => "cpu",
             GroupKey::Cgroup => "cgroup",
+            GroupKey::Memory => "memory",
             GroupKey::Module => "module",
             GroupKey::Function => "function",
         }
     }
 }
 
-/// Numbers of name, process, thread, CPU and control group; 0 where no key asks for it.
-type Who = [u32; 5];
+/// Numbers of name, process, thread, CPU, control group and place of data; 0 where no key asks for it.
+type Who = [u32; 6];
 /// The CPU of a wait.
 const NO_CPU: u32 = u32::MAX;
 /// The group of a thread that was not found in any.
@@ -116,6 +121,7 @@ impl<'a> Code<'a> {
 struct Counted<'a> {
     comms: Texts<'a>,
     cgroups: Cgroups<'a>,
+    places: Vec<AccessPlace>,
     stacks: FxHashMap<(Who, Option<StackId>), Weight>,
     all: Weight,
 }
@@ -124,8 +130,13 @@ impl<'a> Counted<'a> {
     fn of(profile: &'a Profile, tasks: &'a Tasks, selection: &Selection, keys: &[GroupKey]) -> Counted<'a> {
         let cgroups = if keys.contains(&GroupKey::Cgroup) { Cgroups::of(profile) } else { Cgroups::default() };
         let (comms, stacks, all) = (Texts::default(), FxHashMap::default(), Weight::default());
-        let mut counted = Counted { comms, cgroups, stacks, all };
-        let mut add = |[pid, tid, cpu]: [u32; 3], at: Nanos, stack: Option<StackId>, weight: u64| {
+        let by_memory = keys.contains(&GroupKey::Memory);
+        let accesses = if by_memory { profile.accesses.as_slice() } else { &[] };
+        let places: Vec<_> = accesses.iter().map(MemoryAccess::place).collect::<BTreeSet<_>>().into_iter().collect();
+        let timed = accesses.iter().any(|it| it.latency.is_some());
+        let number = |it: &MemoryAccess| places.binary_search(&it.place()).unwrap_or_default() as u32;
+        let mut counted = Counted { comms, cgroups, places: places.clone(), stacks, all };
+        let mut add = |[pid, tid, cpu, place]: [u32; 4], at: Nanos, stack: Option<StackId>, weight: u64| {
             let mut by = Who::default();
             for key in keys {
                 match key {
@@ -136,6 +147,7 @@ impl<'a> Counted<'a> {
                     GroupKey::Thread => by[2] = tid,
                     GroupKey::Cpu => by[3] = cpu,
                     GroupKey::Cgroup => by[4] = counted.cgroups.at(pid, tid, at).unwrap_or(NO_CGROUP),
+                    GroupKey::Memory => by[5] = place,
                     GroupKey::Module | GroupKey::Function => {}
                 }
             }
@@ -145,13 +157,17 @@ impl<'a> Counted<'a> {
         };
         let who = selection.who(tasks);
         match selection.axis {
+            _ if by_memory => chosen_accesses(profile, selection, &who).for_each(|it| {
+                let weight = if timed { it.latency.unwrap_or_default() } else { 1 };
+                add([it.pid, it.tid, it.cpu, number(it)], it.at, it.stack, weight);
+            }),
             Axis::Event(event) => chosen_samples(profile, event, selection, &who).for_each(|at| {
                 let samples = &profile.samples;
-                let who = [samples.pid[at], samples.tid[at], samples.cpu[at]];
+                let who = [samples.pid[at], samples.tid[at], samples.cpu[at], 0];
                 add(who, samples.at[at], samples.stack[at], samples.weight[at]);
             }),
             Axis::OffCpu => spans(profile, selection.time, &who)
-                .for_each(|(span, seen)| add([seen.pid, seen.tid, NO_CPU], span.at, seen.stack, seen.weight)),
+                .for_each(|(span, seen)| add([seen.pid, seen.tid, NO_CPU, 0], span.at, seen.stack, seen.weight)),
         }
         counted
     }
@@ -168,7 +184,7 @@ pub fn group(
     keys: &[GroupKey],
     sort: SortBy,
 ) -> Ranking {
-    let Counted { comms, cgroups, stacks, all } = Counted::of(profile, tasks, selection, keys);
+    let Counted { comms, cgroups, places, stacks, all } = Counted::of(profile, tasks, selection, keys);
     let mut code = Code::of(names, keys);
     let mut sums: FxHashMap<(Who, Option<u32>), Sum> = FxHashMap::default();
     let mut on_stack = Vec::new();
@@ -188,6 +204,7 @@ pub fn group(
             GroupKey::Cpu if by[3] == NO_CPU => "-".to_string(),
             GroupKey::Cpu => by[3].to_string(),
             GroupKey::Cgroup => cgroups.path(by[4]).unwrap_or(UNKNOWN).to_string(),
+            GroupKey::Memory => places.get(by[5] as usize).map_or(UNKNOWN.to_string(), |place| place.label()),
             GroupKey::Module if module.is_empty() => UNKNOWN.to_string(),
             GroupKey::Module => short(module).to_string(),
             GroupKey::Function => function.map_or(UNKNOWN, |function| function.name.as_str()).to_string(),

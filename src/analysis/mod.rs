@@ -1,8 +1,10 @@
 //! Turns a profile into metrics, call trees and causes. Pure: it does no I/O and formats nothing.
 
+mod accesses;
 pub mod attribution;
 pub mod baseline;
 mod butterfly;
+mod cache_lines;
 mod calltree;
 mod causes;
 mod cgroups;
@@ -42,7 +44,9 @@ mod threads;
 mod time;
 mod wait_coverage;
 
+pub use accesses::{AccessSummary, Latency, LevelRow, NodeAccesses, accesses, check_accesses, has_accesses};
 pub use butterfly::{Branch, BranchKind, Butterfly, Instruction, SourceLine};
+pub use cache_lines::{CacheLine, CacheLines, LineUse, Sharing, cache_lines};
 pub use calltree::{CallTree, Node, Place, SideCosts};
 pub use causes::Cause;
 pub use cgroups::Cgroups;

@@ -12,7 +12,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 14] = [
+const PAGES: [Page; 15] = [
     Page {
         subject: "record",
         commands: &["demo", "doctor", "flamegraph", "list"],
@@ -31,6 +31,7 @@ const PAGES: [Page; 14] = [
     Page { subject: "baseline", commands: &[], text: include_str!("../../assets/guide/baseline.md") },
     Page { subject: "watch", commands: &[], text: include_str!("../../assets/guide/watch.md") },
     Page { subject: "metrics", commands: &[], text: include_str!("../../assets/guide/metrics.md") },
+    Page { subject: "memory", commands: &[], text: include_str!("../../assets/guide/memory.md") },
     Page { subject: "performance", commands: &[], text: include_str!("../../assets/guide/performance.md") },
     Page {
         subject: "formats",

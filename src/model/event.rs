@@ -2,8 +2,8 @@
 //! Samples are fixed-size and refer to interned stacks. The stream defines everything before an event refers to it.
 
 use super::{
-    CounterDef, CounterReading, FrameDef, FrameId, Membership, ModuleDef, NeighbourDef, NeighbourUse, StackDef,
-    StackEnd, StackId, Symbol, TaskEvent,
+    CounterDef, CounterReading, FrameDef, FrameId, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse,
+    StackDef, StackEnd, StackId, Symbol, TaskEvent,
 };
 use crate::units::{Nanos, Ops};
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ pub enum Event {
     Define(Definition),
     /// A sample.
     Sample(Sample),
+    /// An access to memory that the hardware sampled.
+    Access(MemoryAccess),
     /// An off-CPU span of a thread.
     OffCpu(OffCpu),
     /// A counter's value.

@@ -1,5 +1,6 @@
 //! The vocabulary shared by all layers: plain data about targets, events, stacks, counters and hosts.
 
+mod access;
 mod baseline;
 mod choices;
 mod counter;
@@ -37,6 +38,7 @@ mod unit;
 #[cfg(test)]
 mod tests;
 
+pub use access::{AccessKind, AccessPlace, MemoryAccess, MemoryLevel, Snoop, TlbResult};
 pub use baseline::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineStack, BaselineWindow};
 pub use choices::{CgroupChoice, MachineChoice, ProcessChoice};
 pub use counter::{CounterDef, CounterId, CounterReading, Scope};

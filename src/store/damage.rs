@@ -75,6 +75,7 @@ fn lost_with(table: &str) -> &'static str {
         "stacks" => "some samples have lost their call path",
         "tasks" => "some names, births and ends of threads are missing",
         "samples" => "samples are missing: totals are too low",
+        "accesses" => "sampled memory accesses are missing: totals are too low",
         "off_cpu" => "spans off the CPU are missing: totals are too low",
         "windows" => "counter readings are missing from some windows",
         "lost" => "the count of lost records is too low",

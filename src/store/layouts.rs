@@ -3,8 +3,8 @@
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, FrameDef, Lost, Mark, Membership, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample, StackDef,
-    TaskEvent,
+    CounterDef, FrameDef, Lost, Mark, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample,
+    StackDef, TaskEvent,
 };
 use crate::tables::Table;
 
@@ -26,6 +26,7 @@ pub(crate) fn layouts() -> Result<Vec<(&'static str, Table)>> {
         of::<TaskEvent>,
         of::<Membership>,
         of::<Sample>,
+        of::<MemoryAccess>,
         of::<OffCpu>,
         of::<Window>,
         of::<NeighbourUse>,

@@ -1,6 +1,6 @@
 //! The recording on disk: format, writer, reader. Events of live captures and imports are treated alike.
 //!
-//! A recording is a directory with `meta.json` and fifteen tables of Parquet part files; `assets/recording.md`
+//! A recording is a directory with `meta.json` and sixteen tables of Parquet part files; `assets/recording.md`
 //! documents the columns. Three invariants hold at every moment, even after a kill or on a full disk:
 //!
 //! - every file is complete, because it is renamed only after it was written and synced;
@@ -33,7 +33,7 @@ pub(crate) use rows::bound;
 pub use writer::Writer;
 
 /// The format version written. Readers refuse a higher major number; a higher minor number only adds.
-pub const FORMAT: (u16, u16) = (1, 2);
+pub const FORMAT: (u16, u16) = (1, 3);
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]

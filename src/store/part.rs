@@ -9,7 +9,7 @@ pub(super) const META: &str = "meta.json";
 pub(super) const BASELINE: &str = "baseline.json";
 
 /// Every table, definitions before the tables that refer to them: the order in which parts are written and read.
-pub(super) const TABLES: [&str; 15] = [
+pub(super) const TABLES: [&str; 16] = [
     "counters",
     "mappings",
     "frames",
@@ -19,6 +19,7 @@ pub(super) const TABLES: [&str; 15] = [
     "tasks",
     "memberships",
     "samples",
+    "accesses",
     "off_cpu",
     "windows",
     "neighbour_uses",

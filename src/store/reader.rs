@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::limits::{META_BYTES, PART_BYTES};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
-    CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, Meta, ModuleDef, NeighbourDef, NeighbourUse, Note,
-    OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
+    CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, NeighbourDef,
+    NeighbourUse, Note, OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
 };
 use crate::tables::from_parquet;
 use std::collections::BTreeSet;
@@ -153,6 +153,7 @@ impl Recording {
         parts.table(&mut |task: TaskEvent| repair.pass(Event::Task(task)));
         parts.table(&mut |membership: Membership| repair.pass(Event::Membership(membership)));
         parts.table(&mut |sample: Sample| repair.sample(sample));
+        parts.table(&mut |access: MemoryAccess| repair.access(access));
         parts.table(&mut |span: OffCpu| repair.off_cpu(span));
         parts.table(&mut |window: Window| {
             repair.pass(match window {

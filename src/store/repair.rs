@@ -4,8 +4,8 @@
 use crate::model::limits::STAND_INS;
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
-    CounterDef, CounterId, Definition, Event, FrameDef, FrameId, ModuleDef, ModuleId, ModuleKind, OffCpu, Sample,
-    StackDef, StackEnd, StackId, Symbol, Unit,
+    CounterDef, CounterId, Definition, Event, FrameDef, FrameId, MemoryAccess, ModuleDef, ModuleId, ModuleKind, OffCpu,
+    Sample, StackDef, StackEnd, StackId, Symbol, Unit,
 };
 
 /// The name of everything that was lost.
@@ -176,6 +176,12 @@ impl<'a, S: EventSink> Repair<'a, S> {
     pub fn sample(&mut self, mut sample: Sample) {
         self.check_stack(&mut sample.stack, &mut sample.end);
         self.sink.sample(sample);
+    }
+
+    pub fn access(&mut self, mut access: MemoryAccess) {
+        let mut end = StackEnd::NotTaken;
+        self.check_stack(&mut access.stack, &mut end);
+        self.pass(Event::Access(access));
     }
 
     pub fn off_cpu(&mut self, mut span: OffCpu) {

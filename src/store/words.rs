@@ -1,7 +1,10 @@
 //! The words that enumerations are stored as, so that a query over a recording is readable.
 //! They are part of the format and do not change; a word of a later version reads as `None`.
 
-use crate::model::{LossKind, MembershipSource, ModuleKind, NeighbourKind, StackEnd, TaskState, Unit};
+use crate::model::{
+    AccessKind, LossKind, MembershipSource, MemoryLevel, ModuleKind, NeighbourKind, Snoop, StackEnd, TaskState,
+    TlbResult, Unit,
+};
 
 /// An enumeration with one word for each value.
 pub(super) trait Word: Sized + Copy {
@@ -32,6 +35,16 @@ words! {
         Ring = "ring", Samples = "samples", Switches = "switches", Wakeups = "wakeups", Tasks = "tasks", Throttled = "throttled", OffCpu = "off_cpu"
     }
     ModuleKind { File = "file", Kernel = "kernel", Vdso = "vdso", Jit = "jit" }
+    AccessKind { Load = "load", Store = "store", Prefetch = "prefetch", Fetch = "fetch" }
+    MemoryLevel {
+        L1 = "l1", FillBuffer = "fill_buffer", L2 = "l2", L3 = "l3", L4 = "l4", PeerCache = "peer_cache",
+        LocalDram = "local_dram", RemoteCache = "remote_cache", RemoteDram = "remote_dram", Pmem = "pmem", Cxl = "cxl",
+        Io = "io", Uncached = "uncached", Unknown = "unknown"
+    }
+    Snoop {
+        None = "none", Miss = "miss", Hit = "hit", Modified = "modified", Forwarded = "forwarded", Unknown = "unknown"
+    }
+    TlbResult { Hit = "hit", Miss = "miss", Unknown = "unknown" }
     MembershipSource { Sample = "sample", Process = "process", Parent = "parent" }
     NeighbourKind { Process = "process", Cgroup = "cgroup", Resctrl = "resctrl", Rest = "rest" }
     Unit {

@@ -8,8 +8,8 @@ use super::meta_file::{self, MetaFile};
 use super::rows::{NamesDef, OpsTotal, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, Meta, ModuleDef, NeighbourDef, NeighbourUse,
-    OffCpu, Sample, StackDef, TaskEvent,
+    CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, NeighbourDef,
+    NeighbourUse, OffCpu, Sample, StackDef, TaskEvent,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,6 +39,7 @@ struct Tables {
     tasks: Buffer<TaskEvent>,
     memberships: Buffer<Membership>,
     samples: Buffer<Sample>,
+    accesses: Buffer<MemoryAccess>,
     off_cpu: Buffer<OffCpu>,
     windows: Buffer<Window>,
     lost: Buffer<Lost>,
@@ -48,11 +49,13 @@ struct Tables {
 
 impl Tables {
     /// In the order of [`super::part::TABLES`]: definitions, then the tables that refer to them.
-    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 9]) {
+    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 10]) {
         let Tables { counters, mappings, frames, names, stacks, neighbours, .. } = self;
-        let Tables { tasks, memberships, samples, off_cpu, windows, neighbour_uses, lost, ops, marks, .. } = self;
+        let Tables {
+            tasks, memberships, samples, accesses, off_cpu, windows, neighbour_uses, lost, ops, marks, ..
+        } = self;
         let definitions: [&mut dyn Spool; 6] = [counters, mappings, frames, names, stacks, neighbours];
-        (definitions, [tasks, memberships, samples, off_cpu, windows, neighbour_uses, lost, ops, marks])
+        (definitions, [tasks, memberships, samples, accesses, off_cpu, windows, neighbour_uses, lost, ops, marks])
     }
 
     fn each(&mut self) -> impl Iterator<Item = &mut dyn Spool> {
@@ -68,6 +71,7 @@ impl Tables {
             Event::Define(Definition::Names { frame, symbols }) => self.names.push(NamesDef { frame, symbols }),
             Event::Define(Definition::Counter(def)) => self.counters.push(def),
             Event::Sample(sample) => self.samples.push(sample),
+            Event::Access(access) => self.accesses.push(access),
             Event::OffCpu(span) => self.off_cpu.push(span),
             Event::Reading(reading) => self.windows.push(Window::Reading(reading)),
             Event::Define(Definition::Neighbour(def)) => self.neighbours.push(def),

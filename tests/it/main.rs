@@ -37,6 +37,7 @@ mod identities;
 mod import;
 mod known_answer;
 mod list;
+mod memory;
 mod metrics;
 mod naming;
 mod neighbours;

@@ -18,7 +18,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
     (
         &["mem", "c2c"],
-        "`metrics` lists the counters of caches, page walks and remote memory; ironlaw samples no data addresses, so `perf mem` and `perf c2c` remain the tools for cache lines",
+        "`report -i perf.data` of what `perf mem record` or `perf c2c record` sampled: where the data was and which cache lines threads share; `report --by memory,function` ranks code by it",
     ),
     (&["objdump", "disassemble"], "`annotate FUNCTION`"),
     (&["trace", "strace"], "`record -e 'syscalls:sys_enter_*' -g`, or `record --off-cpu` for calls that block"),
@@ -79,7 +79,7 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (
         CAPTURE,
         &["-W", "--weight", "--data", "--phys-data", "-R", "--raw-samples"],
-        "ironlaw samples no data addresses: use `perf mem` or `perf c2c`",
+        "ironlaw itself samples no data addresses: `perf mem record` or `perf c2c record` do, and `report -i perf.data` shows them",
     ),
     (
         CAPTURE,
@@ -126,7 +126,7 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (
         &["report"],
         &["--mem-mode", "--branch-history", "-b", "--branch-stack", "--itrace"],
-        "ironlaw keeps no data addresses or branches of samples",
+        "--by memory for where the data of sampled accesses was; ironlaw keeps no branches of samples",
     ),
     (&["report"], &["--time"], "--time-range FROM-TO selects a time"),
     (

@@ -54,7 +54,7 @@ fn by_parser() -> impl TypedValueParser<Value = GroupKey> {
 }
 
 /// The keys by our names of them, and by perf's.
-const KEYS: [(GroupKey, &str, &[&str]); 7] = [
+const KEYS: [(GroupKey, &str, &[&str]); 8] = [
     (GroupKey::Function, "function", &["symbol", "sym"]),
     (GroupKey::Module, "module", &["dso"]),
     (GroupKey::Thread, "thread", &["tid"]),
@@ -62,6 +62,7 @@ const KEYS: [(GroupKey, &str, &[&str]); 7] = [
     (GroupKey::Comm, "comm", &[]),
     (GroupKey::Cpu, "cpu", &[]),
     (GroupKey::Cgroup, "cgroup", &[]),
+    (GroupKey::Memory, "memory", &["mem"]),
 ];
 
 fn keys() -> impl Iterator<Item = PossibleValue> {
@@ -144,7 +145,7 @@ pub struct ReportArgs {
     /// Write the report as text, json, csv or md
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "text")]
     pub format: ReportFormat,
-    /// Group rows by function, module, thread, process, comm, cpu or cgroup, or by several: cgroup,comm
+    /// Group rows by function, module, thread, process, comm, cpu, cgroup or memory (where sampled data was), or by several
     #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "function", value_parser = by_parser(), hide_possible_values = true)]
     pub by: Vec<GroupKey>,
     /// Sort the rows by self, total, samples or name; perf's keys (comm,dso,symbol) group them as --by does

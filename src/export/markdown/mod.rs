@@ -2,6 +2,7 @@
 //! Names are in code spans, so they cannot act as markup.
 
 mod baseline;
+mod memory;
 mod report;
 mod spans;
 mod sweep;

@@ -1,7 +1,7 @@
 //! The report on a recording.
 
-use super::baseline;
 use super::spans::{code, plain, prose};
+use super::{baseline, memory};
 use crate::export::inert;
 use crate::model::{Note, Unit};
 use crate::view::Measured;
@@ -25,6 +25,9 @@ pub fn report(report: &Report) -> Vec<u8> {
     threads(&mut out, report);
     if let Some(view) = &report.off_cpu {
         off_cpu(&mut out, view);
+    }
+    if let Some(view) = &report.memory {
+        memory::write(&mut out, view);
     }
     if let Some(view) = &report.neighbours {
         neighbours(&mut out, view);

@@ -6,7 +6,7 @@ use crate::export::columns;
 use crate::view::code_ipc::cell;
 use crate::view::escape::visible;
 use crate::view::number;
-use crate::view::report::{FunctionRow, Report, key_values};
+use crate::view::report::{FunctionRow, Groups, Report, key_values};
 use crate::view::{CodeKind, Measured};
 
 const MODULE: usize = 18;
@@ -26,6 +26,10 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     let (what, rows) = keyed.as_ref().map_or((what, rows), |(heading, rows)| (heading.as_str(), rows.as_slice()));
     let samples = number::count(report.samples.count);
     let of = match report.samples.waits {
+        _ if report.groups.as_ref().is_some_and(Groups::is_of_accesses) => {
+            let count = report.memory.as_ref().map_or(0, |memory| memory.accesses);
+            format!("share of the cycles of {} sampled memory accesses", number::count(count))
+        }
         Some(waits) => format!("share of time blocked, {} spans", number::count(waits)),
         None => format!("share of {}, {samples} samples", visible(&report.selection.event)),
     };
@@ -143,6 +147,7 @@ fn plural(what: &str) -> &'static str {
         "cpu" => "CPUs",
         "comm" => "names",
         "cgroup" => "control groups",
+        "memory" => "places of data",
         "function" => "functions",
         _ => "rows",
     }

@@ -9,6 +9,7 @@ mod functions;
 mod header;
 mod health;
 mod limits;
+mod memory;
 mod metrics;
 mod neighbours;
 mod off_cpu;
@@ -55,6 +56,9 @@ pub fn report(report: &Report, style: Style) -> Vec<u8> {
     threads::write(&mut page, report);
     if let Some(off_cpu) = &report.off_cpu {
         off_cpu::write(&mut page, off_cpu);
+    }
+    if let Some(view) = &report.memory {
+        memory::write(&mut page, view);
     }
     if let Some(view) = &report.neighbours {
         neighbours::write(&mut page, view);

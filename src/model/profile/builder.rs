@@ -22,6 +22,7 @@ impl ProfileBuilder {
             names: Vec::new(),
             stacks: Stacks::default(),
             samples: Samples::default(),
+            accesses: Vec::new(),
             off_cpu: Packed::default(),
             counters: Vec::new(),
             readings: Packed::default(),
@@ -54,6 +55,8 @@ impl ProfileBuilder {
         match event {
             Event::Define(definition) => self.define(definition),
             Event::Sample(sample) => self.add_sample(&sample),
+            Event::Access(access) if knows(profile, access.stack) => profile.accesses.push(access),
+            Event::Access(_) => self.rejected += 1,
             Event::OffCpu(span) if knows(profile, span.stack) => profile.off_cpu.push(span),
             Event::OffCpu(_) => self.rejected += 1,
             Event::Reading(reading) => profile.readings.push(reading),

@@ -2,7 +2,7 @@
 //! Results for the remaining time do not change.
 
 use super::{Profile, Samples};
-use crate::model::{Event, Membership, NeighbourUse, Scope, TaskChange, TaskEvent};
+use crate::model::{Event, Membership, MemoryAccess, NeighbourUse, Scope, TaskChange, TaskEvent};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::size_of;
@@ -20,6 +20,7 @@ impl Profile {
     pub fn approximate_bytes(&self) -> u64 {
         let parts = [
             self.samples.len() * SAMPLE_BYTES,
+            self.accesses.len() * size_of::<MemoryAccess>(),
             self.off_cpu.bytes(),
             self.readings.bytes(),
             self.neighbour_uses.len() * size_of::<NeighbourUse>(),
@@ -35,6 +36,7 @@ impl Profile {
     pub fn forget_before(&mut self, cut: Nanos) {
         let gone = self.ended_before(cut);
         self.samples.retain(|samples, at| samples.at[at] >= cut);
+        self.accesses.retain(|access| access.at >= cut);
         self.off_cpu.retain(|span| span.at + span.blocked + span.queued.unwrap_or_default() > cut);
         self.tasks.retain(|task| task.at >= cut || !gone.contains(&task.tid));
         self.forget_memberships(cut, &gone);
@@ -120,6 +122,7 @@ impl Profile {
         fit(&mut self.neighbour_uses);
         fit(&mut self.tasks);
         fit(&mut self.memberships);
+        fit(&mut self.accesses);
     }
 
     /// The whole profile as an event stream with times relative to `start`, to write a recording of it.
@@ -139,6 +142,7 @@ impl Profile {
 
     fn happened(&self) -> impl Iterator<Item = Event> + '_ {
         let samples = self.samples.iter().map(Event::Sample);
+        let accesses = self.accesses.iter().copied().map(Event::Access);
         let spans = self.off_cpu.iter().map(Event::OffCpu);
         let tasks = self.tasks.iter().cloned().map(Event::Task);
         let memberships = self.memberships.iter().cloned().map(Event::Membership);
@@ -148,7 +152,7 @@ impl Profile {
         let ops = self.ops.iter().map(|(at, total)| Event::Ops { at: *at, total: *total });
         let marks = self.marks.iter().cloned().map(Event::Mark);
         let ticks = self.ticks.iter().copied().map(Event::Tick);
-        let samples = samples.chain(spans).chain(tasks).chain(memberships);
+        let samples = samples.chain(accesses).chain(spans).chain(tasks).chain(memberships);
         samples.chain(readings).chain(uses).chain(lost).chain(ops).chain(marks).chain(ticks)
     }
 }
@@ -185,6 +189,7 @@ fn since(mut event: Event, start: Nanos) -> Event {
     match &mut event {
         Event::Define(_) => {}
         Event::Sample(sample) => sample.at = sample.at - start,
+        Event::Access(access) => access.at = access.at - start,
         Event::OffCpu(span) => {
             let before = start - span.at;
             let waited = before - span.blocked;

@@ -14,8 +14,8 @@ pub use stacks::Stacks;
 pub use unused::{Left, Newest};
 
 use super::{
-    CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Membership, Meta, ModuleDef, ModuleId, NeighbourDef,
-    NeighbourUse, OffCpu, StackId, Symbol, TaskEvent, Tick,
+    CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, ModuleId,
+    NeighbourDef, NeighbourUse, OffCpu, StackId, Symbol, TaskEvent, Tick,
 };
 use crate::units::{Nanos, Ops};
 
@@ -34,6 +34,8 @@ pub struct Profile {
     pub stacks: Stacks,
     /// Samples in order of arrival.
     pub samples: Samples,
+    /// Memory accesses that the hardware sampled; empty in older recordings and where it sampled none.
+    pub accesses: Vec<MemoryAccess>,
     /// Off-CPU spans.
     pub off_cpu: Packed<OffCpu>,
     /// Counters by id.

@@ -40,6 +40,7 @@ impl Profile {
         self.frames.iter_mut().for_each(|def| def.id = frame(def.id));
         self.stacks.keep(&stacks, |def| StackDef { parent: def.parent.map(stack), frame: frame(def.frame), ..def });
         self.samples.stack.iter_mut().for_each(|id| *id = id.map(stack));
+        self.accesses.iter_mut().for_each(|access| access.stack = access.stack.map(stack));
         self.off_cpu.update(|span| span.stack = span.stack.map(stack));
         Some(Left { frames: places(&frames), stacks: places(&stacks) })
     }
@@ -48,6 +49,7 @@ impl Profile {
     fn used_stacks(&self, newest: usize) -> Vec<bool> {
         let mut used = last(self.stacks.len(), newest);
         self.samples.stack.iter().flatten().for_each(|id| mark(&mut used, id.0));
+        self.accesses.iter().filter_map(|access| access.stack).for_each(|id| mark(&mut used, id.0));
         self.off_cpu.iter().filter_map(|span| span.stack).for_each(|id| mark(&mut used, id.0));
         // A parent's number is lower than its child's.
         for (at, def) in self.stacks.iter().enumerate().rev() {

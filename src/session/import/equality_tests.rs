@@ -115,6 +115,9 @@ impl World {
             branches: Words::default(),
             registers: Registers::default(),
             stack: &[],
+            address: 0,
+            cost: 0,
+            data_source: 0,
             cgroup: None,
         };
         // The second event has no chains: the same bytes end otherwise.

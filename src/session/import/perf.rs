@@ -1,6 +1,7 @@
 //! Converts a perf.data file to an event stream: records in time order, samples with their weights.
 //! Unusable records are skipped and counted, and the recording notes their number.
 
+use super::accesses;
 use super::files::{LocalFiles, Recorded};
 use super::kernel::KernelNames;
 use super::names::Names;
@@ -251,6 +252,11 @@ impl<'a, O: Output> Import<'a, O> {
         self.problems.timeless += u64::from(record.stamp.time.is_none());
         self.problems.placeless += u64::from(record.stamp.cpu.is_none());
         self.problems.branches += u64::from(attr.has_branches() && !attr.has_call_stack());
+        let number = |event: usize| u16::try_from(event).unwrap_or_default();
+        let own = Sample { at, pid, tid, cpu, event: number(record.event), weight: 1, stack, end, kernel };
+        if let Some(access) = accesses::decode(sample, &own) {
+            self.output.push(Event::Access(access));
+        }
         let fixed = if attr.is_frequency() { 1 } else { attr.rate };
         let alone = [(record.event, sample.period.unwrap_or(fixed))];
         let weights = sample.reads.map(|reads| {
@@ -258,9 +264,7 @@ impl<'a, O: Output> Import<'a, O> {
             self.grown(record.event, of_thread, &reads)
         });
         for (event, weight) in weights.as_deref().unwrap_or(&alone) {
-            let event = u16::try_from(*event).unwrap_or_default();
-            let weight = *weight;
-            self.output.push(Event::Sample(Sample { at, pid, tid, cpu, event, weight, stack, end, kernel }));
+            self.output.push(Event::Sample(Sample { event: number(*event), weight: *weight, ..own }));
         }
     }
 

@@ -279,6 +279,9 @@ mod tests {
             branches: Words::new(&branches, false),
             registers: Registers::default(),
             stack: &[],
+            address: 0,
+            cost: 0,
+            data_source: 0,
             cgroup: None,
         };
         let mut out = EventQueue::default();
@@ -358,6 +361,9 @@ mod tests {
             branches: Words::default(),
             registers,
             stack: &[],
+            address: 0,
+            cost: 0,
+            data_source: 0,
             cgroup: None,
         };
         let mut out = EventQueue::default();

@@ -78,6 +78,12 @@ pub struct Sample<'a> {
     pub registers: Registers<'a>,
     /// User stack from the stack pointer upwards.
     pub stack: &'a [u8],
+    /// The address of the data; 0 if it was not recorded or the hardware did not tell it.
+    pub address: u64,
+    /// What the hardware measured of it, of loads mostly the latency in cycles; 0 if nothing.
+    pub cost: u64,
+    /// Where the data was (`union perf_mem_data_src`); 0 if it was not recorded.
+    pub data_source: u64,
     /// The id of its control group, where recorded.
     pub cgroup: Option<u64>,
 }
@@ -157,7 +163,9 @@ fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr) -> Option<Sample
     cursor.skip(if has(sample::IDENTIFIER) { 8 } else { 0 })?;
     let ip = if has(sample::IP) { Some(cursor.u64()?) } else { None };
     let (pid, tid) = if has(sample::TID) { (Some(cursor.u32()?), Some(cursor.u32()?)) } else { (None, None) };
-    for field in [sample::TIME, sample::ADDR, sample::ID, sample::STREAM_ID, sample::CPU] {
+    cursor.skip(if has(sample::TIME) { 8 } else { 0 })?;
+    let address = if has(sample::ADDR) { cursor.u64()? } else { 0 };
+    for field in [sample::ID, sample::STREAM_ID, sample::CPU] {
         cursor.skip(if has(field) { 8 } else { 0 })?;
     }
     let period = if has(sample::PERIOD) { Some(cursor.u64()?) } else { None };
@@ -170,17 +178,38 @@ fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr) -> Option<Sample
     let registers =
         if has(sample::REGS_USER) { Registers::parse(cursor, attr.registers)? } else { Registers::default() };
     let stack = if has(sample::STACK_USER) { perf::stack(cursor)? } else { &[] };
+    let cost = if has(sample::WEIGHT | sample::WEIGHT_STRUCT) { cost(cursor.u64()?, attr) } else { 0 };
+    let data_source = if has(sample::DATA_SRC) { cursor.u64()? } else { 0 };
     let cgroup = if has(sample::CGROUP) { cgroup(cursor, attr) } else { None };
     // Sizes of pages and the like follow; they are not read.
-    Some(Sample { mode: Mode::of(misc), ip, pid, tid, period, reads, chain, branches, registers, stack, cgroup })
+    let mode = Mode::of(misc);
+    Some(Sample {
+        mode,
+        ip,
+        pid,
+        tid,
+        period,
+        reads,
+        chain,
+        branches,
+        registers,
+        stack,
+        address,
+        cost,
+        data_source,
+        cgroup,
+    })
 }
 
-/// The control group follows weights, data addresses and the registers at the interrupt.
+/// The weight; of a structure of several (`union perf_sample_weight`) the first.
+fn cost(word: u64, attr: &Attr) -> u64 {
+    if attr.sample & sample::WEIGHT_STRUCT == 0 { word } else { word & u64::from(u32::MAX) }
+}
+
+/// The control group follows transactions and the registers at the interrupt.
 fn cgroup(cursor: &mut Cursor<'_>, attr: &Attr) -> Option<u64> {
     let has = |field: u64| attr.sample & field != 0;
-    for field in [sample::WEIGHT | sample::WEIGHT_STRUCT, sample::DATA_SRC, sample::TRANSACTION] {
-        cursor.skip(if has(field) { 8 } else { 0 })?;
-    }
+    cursor.skip(if has(sample::TRANSACTION) { 8 } else { 0 })?;
     if has(sample::REGS_INTR) {
         Registers::parse(cursor, attr.interrupted_registers)?;
     }
@@ -262,10 +291,12 @@ mod tests {
         let fields = sample::IP | sample::TID | sample::TIME | sample::ADDR | sample::READ | sample::CALLCHAIN;
         let more = sample::ID | sample::CPU | sample::PERIOD | sample::STREAM_ID | sample::RAW | sample::BRANCH_STACK;
         let last = sample::REGS_USER | sample::STACK_USER | sample::IDENTIFIER | sample::CGROUP;
+        let costs = sample::WEIGHT_STRUCT | sample::DATA_SRC;
         let format = read::ENABLED | read::RUNNING | read::ID | read::GROUP;
         let order = |bits: u64| if big { bits.reverse_bits() } else { bits };
         let (call_stack_and_index, ip_and_sp) = (1 << 11 | 1 << 17, 1 << 7 | 1 << 8);
-        let attr = Bytes::new(big).u32(&[0, 112]).u64(&[0, 1, fields | more | last, format, order(1 << 18), 0, 0, 0]);
+        let attr =
+            Bytes::new(big).u32(&[0, 112]).u64(&[0, 1, fields | more | last | costs, format, order(1 << 18), 0, 0, 0]);
         Attr::parse(&attr.u64(&[call_stack_and_index, ip_and_sp]).u32(&[64, 0]).bytes, big).unwrap()
     }
 
@@ -276,7 +307,7 @@ mod tests {
         let raw = chain.u32(&[12]).raw(&[0xee; 12]);
         let branches = raw.u64(&[1, 0, 0x2000, 0x1000, 0]);
         let registers = branches.u64(&[2, 0x7000, 0x1010]);
-        registers.u64(&[16]).raw(&[9; 16]).u64(&[8]).u64(&[0xffff]).bytes
+        registers.u64(&[16]).raw(&[9; 16]).u64(&[8, 7 << 32 | 412, 0x118_6810_0242]).u64(&[0xffff]).bytes
     }
 
     #[test]
@@ -288,6 +319,8 @@ mod tests {
             };
             assert_eq!((sample.mode, sample.ip, sample.pid, sample.tid), (Mode::User, Some(0x1010), Some(5), Some(6)));
             assert_eq!((sample.period, sample.cgroup), (Some(250), Some(0xffff)));
+            let access = (sample.address, sample.cost, sample.data_source);
+            assert_eq!(access, (0xadd, 412, 0x118_6810_0242), "the weight is the lower half");
             let reads = sample.reads.unwrap();
             assert_eq!(reads.iter().collect::<Vec<_>>(), [(41, Some(77)), (42, Some(78))]);
             assert_eq!((reads.enabled, reads.running), (Some(10), Some(9)));

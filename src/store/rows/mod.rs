@@ -1,6 +1,7 @@
 //! The table layout of each kind of event: one file per family, one `Rows` per table.
 //! Rows are independent of files, and of the part of the table they are in.
 
+mod accesses;
 mod definitions;
 mod memberships;
 mod neighbours;

@@ -101,7 +101,7 @@ fn samples_whose_stack_is_lost_stay_in_time_and_say_so() {
     assert_eq!(stacks, [Some(1), None]);
     assert_eq!(
         damage,
-        ["stacks: 2 samples or spans refer to a stack that is lost; some samples have lost their call path"]
+        ["stacks: 3 samples or spans refer to a stack that is lost; some samples have lost their call path"]
     );
 }
 

@@ -1,10 +1,10 @@
 //! Event streams to record: a small fixed one with every kind of event, and arbitrary ones.
 
 use crate::model::{
-    BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost, Mark,
-    Membership, MembershipSource, ModuleDef, ModuleId, ModuleKind, NeighbourDef, NeighbourId, NeighbourKind,
-    NeighbourUse, OffCpu, Sample, Scope, StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick,
-    Unit,
+    AccessKind, BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost,
+    Mark, Membership, MembershipSource, MemoryAccess, MemoryLevel, ModuleDef, ModuleId, ModuleKind, NeighbourDef,
+    NeighbourId, NeighbourKind, NeighbourUse, OffCpu, Sample, Scope, Snoop, StackDef, StackEnd, StackId, Symbol,
+    TaskChange, TaskEvent, TaskState, Tick, TlbResult, Unit,
 };
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
@@ -54,6 +54,7 @@ pub fn chunk(number: u32) -> Vec<Event> {
             end: StackEnd::Whole,
             kernel: false,
         }),
+        Event::Access(MemoryAccess { address: Some(0x7f00_1240), ..access(at, tid, Some(StackId(low))) }),
         Event::OffCpu(OffCpu {
             at,
             pid,
@@ -100,6 +101,26 @@ pub fn chunk(number: u32) -> Vec<Event> {
             symbols: vec![symbol("inner<\u{1b}[31m>", true), symbol("outer", false)],
         }),
     ]
+}
+
+/// A load that another node's cache answered.
+fn access(at: Nanos, tid: u32, stack: Option<StackId>) -> MemoryAccess {
+    MemoryAccess {
+        at,
+        pid: 41,
+        tid,
+        cpu: 1,
+        event: 0,
+        stack,
+        address: None,
+        kind: AccessKind::Load,
+        level: MemoryLevel::RemoteCache,
+        missed: false,
+        snoop: Snoop::Modified,
+        tlb: TlbResult::Miss,
+        locked: true,
+        latency: Some(412),
+    }
 }
 
 /// `count` chunks with consecutive definitions.
@@ -187,6 +208,38 @@ fn membership() -> impl Strategy<Value = Event> {
     )
 }
 
+fn any_access(stacks: u32) -> impl Strategy<Value = Event> {
+    use proptest::sample::select;
+    let kinds = [AccessKind::Load, AccessKind::Store, AccessKind::Prefetch, AccessKind::Fetch];
+    let snoops = [Snoop::None, Snoop::Miss, Snoop::Hit, Snoop::Modified, Snoop::Forwarded, Snoop::Unknown];
+    let tlbs = [TlbResult::Hit, TlbResult::Miss, TlbResult::Unknown];
+    let found = (select(&LEVELS[..]), select(kinds.to_vec()), select(snoops.to_vec()), select(tlbs.to_vec()));
+    let numbers = (any::<Option<u64>>(), any::<Option<u64>>(), any::<[bool; 2]>());
+    (nanos(), any::<u32>(), proptest::option::of(0..stacks), found, numbers).prop_map(
+        |(at, tid, stack, (level, kind, snoop, tlb), (address, latency, [missed, locked]))| {
+            let rest = access(at, tid, stack.map(StackId));
+            Event::Access(MemoryAccess { address, kind, level, missed, snoop, tlb, locked, latency, ..rest })
+        },
+    )
+}
+
+const LEVELS: [MemoryLevel; 14] = [
+    MemoryLevel::L1,
+    MemoryLevel::FillBuffer,
+    MemoryLevel::L2,
+    MemoryLevel::L3,
+    MemoryLevel::L4,
+    MemoryLevel::PeerCache,
+    MemoryLevel::LocalDram,
+    MemoryLevel::RemoteCache,
+    MemoryLevel::RemoteDram,
+    MemoryLevel::Pmem,
+    MemoryLevel::Cxl,
+    MemoryLevel::Io,
+    MemoryLevel::Uncached,
+    MemoryLevel::Unknown,
+];
+
 fn small() -> impl Strategy<Value = Event> {
     let kinds = vec![LossKind::Ring, LossKind::Throttled, LossKind::OffCpu];
     prop_oneof![
@@ -249,8 +302,8 @@ fn definitions(count: u32) -> impl Strategy<Value = Vec<Event>> {
 /// Any stream that a capture could produce, cut into the chunks between its flushes.
 pub fn streams() -> impl Strategy<Value = Vec<Vec<Event>>> {
     (1u32..20).prop_flat_map(|count| {
-        let event =
-            prop_oneof![sample(count), off_cpu(count), reading(), task(), membership(), neighbour_use(), small()];
+        let threads = prop_oneof![task(), membership(), any_access(count)];
+        let event = prop_oneof![sample(count), off_cpu(count), reading(), threads, neighbour_use(), small()];
         (definitions(count), proptest::collection::vec(event, 0..60), 1usize..40).prop_map(
             |(definitions, events, cut)| {
                 let all: Vec<Event> = definitions.into_iter().chain(events).collect();

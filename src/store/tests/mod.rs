@@ -57,12 +57,13 @@ fn by_kind(mut events: Vec<Event>) -> Vec<Event> {
         Event::Task(_) => 6,
         Event::Membership(_) => 7,
         Event::Sample(_) => 8,
-        Event::OffCpu(_) => 9,
-        Event::Reading(_) | Event::Tick(_) => 10,
-        Event::Neighbour(_) => 11,
-        Event::Lost(_) => 12,
-        Event::Ops { .. } => 13,
-        Event::Mark(_) => 14,
+        Event::Access(_) => 9,
+        Event::OffCpu(_) => 10,
+        Event::Reading(_) | Event::Tick(_) => 11,
+        Event::Neighbour(_) => 12,
+        Event::Lost(_) => 13,
+        Event::Ops { .. } => 14,
+        Event::Mark(_) => 15,
     });
     events
 }

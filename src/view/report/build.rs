@@ -2,14 +2,14 @@
 //! It fails only if the selection cannot be satisfied, not if there is little data.
 
 use super::{
-    EventRow, FunctionRow, Groups, HardwareView, MetricView, NeighboursView, OffCpuView, PathOptions, PathStep,
-    ProcessView, Report, SamplesView, SelectionView, ThreadView,
+    EventRow, FunctionRow, Groups, HardwareView, MemoryView, MetricView, NeighboursView, OffCpuView, PathOptions,
+    PathStep, ProcessView, Report, SamplesView, SelectionView, ThreadView,
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
     Axis, Butterfly, Cgroups, CodeIpc, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy,
-    StackCounts, Summary, Tasks, ThreadSet, Window, blocked_paths, group, metrics, off_cpu_totals, operations,
-    per_operation, processes, rank, summary, threads,
+    StackCounts, Summary, Tasks, ThreadSet, Window, blocked_paths, check_accesses, group, metrics, off_cpu_totals,
+    operations, per_operation, processes, rank, summary, threads,
 };
 use crate::error::Result;
 use crate::model::glob::matches;
@@ -113,6 +113,9 @@ impl Report {
         if options.by.contains(&GroupKey::Cgroup) {
             Cgroups::check(profile)?;
         }
+        if options.by.contains(&GroupKey::Memory) {
+            check_accesses(profile)?;
+        }
         let (names, counters) = (Names::of(profile), Counters::of(profile));
         let selection = &options.selection;
         let window = selection.time.window(&profile.ticks, profile.duration());
@@ -185,6 +188,7 @@ impl Report {
                 .collect(),
             threads_left_out: thread_rows.len().saturating_sub(options.detail_limit()),
             off_cpu,
+            memory: MemoryView::of(profile, &names, &tasks, selection, options.detail_limit()),
             neighbours: NeighboursView::of(profile, window, options.detail_limit()),
         })
     }

@@ -4,6 +4,7 @@
 mod build;
 mod call_paths;
 mod head;
+mod memory;
 mod metrics;
 mod neighbours;
 mod tables;
@@ -11,6 +12,7 @@ mod tables;
 pub use build::ReportOptions;
 pub use call_paths::{PathOptions, PathStep};
 pub use head::{HardwareView, SamplesView, SelectionView};
+pub use memory::{LatencyView, LevelView, LineView, MemoryView, NodeView, UseView};
 pub use metrics::MetricView;
 pub use neighbours::{NeighbourView, NeighboursView};
 pub use tables::{
@@ -88,6 +90,9 @@ pub struct Report {
     pub threads_left_out: usize,
     /// Off-CPU time; absent if it was not recorded.
     pub off_cpu: Option<OffCpuView>,
+    /// Sampled memory accesses; absent if the hardware sampled none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryView>,
     /// Other users of the machine; absent if they were not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<NeighboursView>,

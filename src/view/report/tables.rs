@@ -98,6 +98,12 @@ pub fn key_values<'a>(by: &str, name: &'a str) -> Vec<&'a str> {
 }
 
 impl Groups {
+    /// Whether its rows are of sampled memory accesses, not of samples.
+    #[must_use]
+    pub fn is_of_accesses(&self) -> bool {
+        self.by.split(',').any(|key| key == GroupKey::Memory.label())
+    }
+
     pub(super) fn of(ranking: &Ranking, keys: &[GroupKey], limit: usize) -> Groups {
         let labels: Vec<&str> = keys.iter().map(|key| key.label()).collect();
         Groups {

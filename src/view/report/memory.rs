@@ -1,0 +1,256 @@
+//! The report's view of sampled memory accesses: where the data was, and which cache lines threads share.
+
+use crate::analysis::{
+    AccessSummary, CacheLine, CacheLines, Latency, LevelRow, LineUse, Names, NodeAccesses, Selection, Sharing, Tasks,
+    accesses, cache_lines, has_accesses,
+};
+use crate::model::profile::Profile;
+use crate::model::{AccessPlace, Measure, Why};
+use crate::view::Measured;
+use serde::Serialize;
+
+/// Sampled memory accesses of the selected threads and time, of all events.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MemoryView {
+    /// Number of accesses.
+    pub accesses: u64,
+    /// Loads among them.
+    pub loads: u64,
+    /// Stores among them.
+    pub stores: u64,
+    /// Loads of a line that a core of the same NUMA node had modified.
+    pub hitm_local: u64,
+    /// Loads of a line that a core of another node had modified.
+    pub hitm_remote: u64,
+    /// Locked (atomic) operations.
+    pub locked: u64,
+    /// Share that missed all TLBs, of those for which that is known.
+    pub tlb_miss_share: Measured,
+    /// Accesses without the address of their data.
+    pub without_address: u64,
+    /// How long they took.
+    pub latency: LatencyView,
+    /// By what they did and where the data was, those with the most cycles first.
+    pub levels: Vec<LevelView>,
+    /// By the NUMA node of their CPU; empty on a machine of one node.
+    pub nodes: Vec<NodeView>,
+    /// Bytes of a cache line.
+    pub line_bytes: u64,
+    /// The lines that are shared, those most often found modified first.
+    pub lines: Vec<LineView>,
+    /// Number of shared lines left out.
+    pub lines_left_out: usize,
+    /// Number of lines that one thread used alone.
+    pub lines_of_one_thread: usize,
+}
+
+/// CPU cycles of accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LatencyView {
+    /// Accesses whose latency was measured.
+    pub measured: u64,
+    /// Cycles of one, on average.
+    pub mean_cycles: Measured,
+    /// Half of them took at most as many cycles.
+    pub median_cycles: Measured,
+}
+
+/// Accesses whose data was at the same place.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LevelView {
+    /// The place.
+    #[serde(flatten)]
+    pub place: AccessPlace,
+    /// Number of sampled accesses.
+    pub samples: u64,
+    /// Their share of all sampled accesses.
+    pub share: f64,
+    /// Their share of the cycles of all.
+    pub latency_share: Measured,
+    /// How long they took.
+    pub latency: LatencyView,
+}
+
+/// Accesses of CPUs of one NUMA node.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct NodeView {
+    /// The node of the CPUs.
+    pub node: u32,
+    /// Accesses answered by their own node.
+    pub local: u64,
+    /// By a cache of another node.
+    pub remote_cache: u64,
+    /// By the memory of another node.
+    pub remote_dram: u64,
+    /// The hardware did not tell by whom.
+    pub unknown: u64,
+}
+
+/// A cache line that several threads use, or that was modified by another core.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LineView {
+    /// Address of its first byte, in hexadecimal.
+    pub address: String,
+    /// The process whose address that is; `None` for one of the kernel.
+    pub pid: Option<u32>,
+    /// `false_sharing`, `true_sharing`, `read_only` or `undecided`.
+    pub sharing: &'static str,
+    /// Number of threads.
+    pub threads: usize,
+    /// Sampled loads.
+    pub loads: u64,
+    /// Sampled stores.
+    pub stores: u64,
+    /// Loads of it while a core of the same node had it modified.
+    pub hitm_local: u64,
+    /// Loads of it while a core of another node had it modified.
+    pub hitm_remote: u64,
+    /// How long its accesses took.
+    pub latency: LatencyView,
+    /// Who uses which offset.
+    pub uses: Vec<UseView>,
+}
+
+/// The use of one offset of a line by one function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UseView {
+    /// First byte of the access within the line.
+    pub offset: u64,
+    /// The function.
+    pub function: String,
+    /// The path of its module; empty if unknown.
+    pub module: String,
+    /// The threads: name and id.
+    pub threads: Vec<String>,
+    /// Sampled loads.
+    pub loads: u64,
+    /// Sampled stores.
+    pub stores: u64,
+    /// Loads while a core of the same node had the line modified.
+    pub hitm_local: u64,
+    /// Loads while a core of another node had the line modified.
+    pub hitm_remote: u64,
+    /// How long its accesses took.
+    pub latency: LatencyView,
+}
+
+impl MemoryView {
+    /// Returns `None` for a recording in which no access was sampled.
+    pub(super) fn of(
+        profile: &Profile,
+        names: &Names,
+        tasks: &Tasks,
+        selection: &Selection,
+        most: usize,
+    ) -> Option<Self> {
+        has_accesses(profile).then(|| {
+            let summary = accesses(profile, tasks, selection);
+            let lines = cache_lines(profile, names, tasks, selection);
+            MemoryView::build(&summary, &lines, tasks, most)
+        })
+    }
+
+    fn build(summary: &AccessSummary, lines: &CacheLines, tasks: &Tasks, most: usize) -> MemoryView {
+        let accesses = summary.levels.iter().map(|row| row.samples).sum();
+        let (missed, known) = summary.tlb_misses;
+        MemoryView {
+            accesses,
+            loads: summary.loads,
+            stores: summary.stores,
+            hitm_local: summary.hitm_local,
+            hitm_remote: summary.hitm_remote,
+            locked: summary.locked,
+            tlb_miss_share: share(missed, known).into(),
+            without_address: summary.without_address,
+            latency: summary.latency.into(),
+            levels: summary.levels.iter().map(|row| LevelView::of(row, accesses, &summary.latency)).collect(),
+            nodes: summary.nodes.iter().map(|row| NodeView::of(*row)).collect(),
+            line_bytes: lines.bytes,
+            lines: lines.shared.iter().take(most).map(|line| LineView::of(line, tasks)).collect(),
+            lines_left_out: lines.shared.len().saturating_sub(most),
+            lines_of_one_thread: lines.alone,
+        }
+    }
+}
+
+fn share(part: u64, whole: u64) -> Measure<f64> {
+    if whole == 0 { Measure::Missing(Why::NotRecorded) } else { Measure::exact(part as f64 / whole as f64) }
+}
+
+impl From<Latency> for LatencyView {
+    fn from(Latency { measured, mean, median, .. }: Latency) -> Self {
+        LatencyView { measured, mean_cycles: mean.into(), median_cycles: median.into() }
+    }
+}
+
+impl LevelView {
+    fn of(row: &LevelRow, accesses: u64, all: &Latency) -> LevelView {
+        let LevelRow { place, samples, latency } = *row;
+        LevelView {
+            place,
+            samples,
+            share: samples as f64 / accesses.max(1) as f64,
+            latency_share: share(latency.cycles, if latency.measured == 0 { 0 } else { all.cycles }).into(),
+            latency: latency.into(),
+        }
+    }
+}
+
+impl NodeView {
+    fn of(NodeAccesses { node, local, remote_cache, remote_dram, unknown }: NodeAccesses) -> NodeView {
+        NodeView { node, local, remote_cache, remote_dram, unknown }
+    }
+}
+
+impl LineView {
+    fn of(line: &CacheLine, tasks: &Tasks) -> LineView {
+        LineView {
+            address: format!("{:#x}", line.address),
+            pid: line.pid,
+            sharing: match line.sharing {
+                Sharing::False => "false_sharing",
+                Sharing::True => "true_sharing",
+                Sharing::ReadOnly => "read_only",
+                Sharing::Undecided => "undecided",
+            },
+            threads: line.threads,
+            loads: line.sum(|it| it.loads),
+            stores: line.sum(|it| it.stores),
+            hitm_local: line.sum(|it| it.hitm_local),
+            hitm_remote: line.sum(|it| it.hitm_remote),
+            latency: line.latency.into(),
+            uses: line.uses.iter().map(|it| UseView::of(it, tasks)).collect(),
+        }
+    }
+
+    /// How it is shared, in words.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match self.sharing {
+            "false_sharing" => "false sharing: threads use different bytes of it, and it is written",
+            "true_sharing" => "true sharing: one thread writes bytes that another one uses",
+            "read_only" => "shared; no write was sampled",
+            _ => "undecided: it is modified, and samples do not show which bytes",
+        }
+    }
+}
+
+impl UseView {
+    fn of(it: &LineUse, tasks: &Tasks) -> UseView {
+        let named = |tid: &u32| match tasks.get(*tid).map(|task| task.comm.as_str()) {
+            Some(comm) if !comm.is_empty() => format!("{comm} {tid}"),
+            _ => tid.to_string(),
+        };
+        UseView {
+            offset: it.offset,
+            function: it.function.clone(),
+            module: it.module.clone(),
+            threads: it.tids.iter().map(named).collect(),
+            loads: it.loads,
+            stores: it.stores,
+            hitm_local: it.hitm_local,
+            hitm_remote: it.hitm_remote,
+            latency: it.latency.into(),
+        }
+    }
+}

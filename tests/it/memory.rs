@@ -1,0 +1,111 @@
+//! Sampled memory accesses of real perf.data: levels, latency and shared lines are those that perf shows of the same file.
+
+use crate::program::Dir;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/perfdata").join(name)
+}
+
+/// The report on a fixture as it is read directly, and once imported.
+fn reports(name: &str) -> [Value; 2] {
+    let (dir, path) = (Dir::new(), fixture(name));
+    let path = path.to_str().unwrap();
+    dir.ironlaw(&["import", path, "-o", "run"]).succeeds();
+    [dir.report(path, ""), dir.report("run.ironlaw", "")]
+}
+
+/// Samples, percent of the latency, and mean cycles of each place.
+fn levels(report: &Value) -> Vec<(String, u64, f64, f64)> {
+    let rows = report["memory"]["levels"].as_array().unwrap();
+    let row = |row: &Value| {
+        let place = format!("{} {}", row["kind"].as_str().unwrap(), row["level"].as_str().unwrap());
+        let share = (row["latency_share"]["value"].as_f64().unwrap_or(f64::NAN) * 1e4).round() / 100.0;
+        (
+            place,
+            row["samples"].as_u64().unwrap(),
+            share,
+            row["latency"]["mean_cycles"]["value"].as_f64().unwrap_or(f64::NAN),
+        )
+    };
+    rows.iter().map(row).collect()
+}
+
+#[test]
+fn levels_and_latencies_are_those_of_perf_mem_report() {
+    for report in reports("perf.data.memory-5.17") {
+        // `perf mem report --sort mem` has 42.26% of 5, 29.39% of 4, 23.88% of 4 and 4.46% of 1 in 1,725 cycles.
+        let expected = [
+            ("load fill_buffer", 5, 42.26, 145.8),
+            ("load l3", 4, 29.39, 126.75),
+            ("load l1", 4, 23.88, 103.0),
+            ("load l2", 1, 4.46, 77.0),
+        ];
+        let expected: Vec<_> = expected.map(|(place, n, share, mean)| (place.to_string(), n, share, mean)).into();
+        assert_eq!(levels(&report), expected);
+        let memory = &report["memory"];
+        // `perf c2c report`: 2 locked operations, no store, no HITM. `perf script`: one TLB miss.
+        assert_eq!(
+            [&memory["accesses"], &memory["loads"], &memory["stores"], &memory["locked"]],
+            [14, 14, 0, 2].map(Value::from).each_ref()
+        );
+        assert_eq!(memory["tlb_miss_share"]["value"].as_f64().unwrap(), 1.0 / 14.0);
+        assert_eq!((memory["lines"].as_array().unwrap().len(), &memory["lines_of_one_thread"]), (0, &Value::from(14)));
+        assert_eq!(memory["latency"]["median_cycles"]["value"], 90.5);
+    }
+}
+
+#[test]
+fn lines_readers_and_writers_are_those_of_perf_c2c_report() {
+    for report in reports("perf.data.lines-written") {
+        let memory = &report["memory"];
+        let totals =
+            ["loads", "stores", "hitm_local", "hitm_remote", "locked"].map(|key| memory[key].as_u64().unwrap());
+        assert_eq!(totals, [26, 8, 10, 5, 4], "as `perf c2c report` counts them");
+        let line = |line: &Value| {
+            let number = |key: &str| line[key].as_u64().unwrap();
+            let text = |key: &str| line[key].as_str().unwrap().to_string();
+            let counts = ["hitm_local", "hitm_remote", "loads", "stores", "threads"].map(number);
+            (text("address"), text("sharing"), counts)
+        };
+        let found: Vec<_> = memory["lines"].as_array().unwrap().iter().map(line).collect();
+        let expected = [
+            ("0x460944001000", "false_sharing", [5, 4, 11, 6, 3]),
+            ("0x460944001040", "true_sharing", [3, 1, 4, 2, 3]),
+            ("0x4609440010c0", "undecided", [2, 0, 2, 0, 2]),
+            // Never found modified, so it is not among perf's.
+            ("0x460944001080", "read_only", [0, 0, 3, 0, 2]),
+        ];
+        assert_eq!(found, expected.map(|(address, word, counts)| (address.to_string(), word.to_string(), counts)));
+        let uses = memory["lines"][0]["uses"].as_array().unwrap();
+        let used: Vec<_> =
+            uses.iter().map(|it| (it["offset"].as_u64(), it["loads"].as_u64(), it["stores"].as_u64())).collect();
+        assert_eq!(used, [(Some(0), Some(2), Some(6)), (Some(8), Some(9), Some(0))]);
+        assert_eq!(uses[1]["threads"], serde_json::json!(["ContainerMgr 19993", "Streamz_RPC 20391"]));
+        // 3 local and 2 remote loads of DRAM, and the remote cache's 5, all of node 1; 1 was on its way.
+        let node = &memory["nodes"][1];
+        assert_eq!(
+            ["local", "remote_cache", "remote_dram", "unknown"].map(|key| node[key].as_u64().unwrap()),
+            [3, 5, 2, 1]
+        );
+        let stores: Vec<_> = levels(&report).into_iter().filter(|row| row.0 == "store l1").collect();
+        assert!(stores.len() == 2 && stores.iter().all(|row| row.2.is_nan() && row.3.is_nan()), "not 0: {stores:?}");
+    }
+}
+
+#[test]
+fn code_is_ranked_by_where_its_data_was() {
+    let (dir, path) = (Dir::new(), fixture("perf.data.lines-written"));
+    let path = path.to_str().unwrap();
+    let text = dir.ironlaw(&["report", "-i", path, "--sort", "mem,dso"]).succeeds().out;
+    assert!(text.contains("share of the cycles of 34 sampled memory accesses"), "{text}");
+    let row = text.lines().find(|line| line.contains("load from remote DRAM")).unwrap();
+    assert!(row.contains("17.08%") && row.contains("borglet"), "{row}");
+    assert!(text.contains("false sharing: threads use different bytes of it, and it is written"), "{text}");
+    let markdown = dir.ironlaw(&["report", "-i", path, "--format", "md"]).succeeds().out;
+    assert!(markdown.contains("### Shared cache lines") && markdown.contains("`Streamz_RPC 20391`"), "{markdown}");
+    let none = fixture("perf.data.callgraph-3.8");
+    let refused = dir.ironlaw(&["report", none.to_str().unwrap(), "--by", "memory"]);
+    assert!(refused.code == Some(1) && refused.err.contains("perf mem record"), "{}", refused.err);
+}
