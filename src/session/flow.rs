@@ -32,6 +32,8 @@ pub(super) struct RunningCapture {
     counting: Counting,
     operations: Option<CountedOperations>,
     drain: Drain,
+    /// Set when samples are taken.
+    sampling: Arc<AtomicBool>,
     /// Set when everything has been sent.
     over: Arc<AtomicBool>,
 }
@@ -95,11 +97,19 @@ pub(super) struct CaptureEnd {
 struct Counters {
     windows: WindowOrders,
     operations: Option<LastOrder>,
+    sampling: Arc<AtomicBool>,
+    wake: SyncSender<Vec<Event>>,
 }
 
 impl Reader for Counters {
     fn begin(&mut self) -> Vec<Event> {
         self.windows.begin()
+    }
+
+    fn sampling(&mut self) {
+        self.sampling.store(true, Ordering::Release);
+        // A full channel wakes the reader too.
+        let _ = self.wake.try_send(Vec::new());
     }
 
     fn end(&mut self) -> LastReading {
@@ -126,8 +136,13 @@ impl RunningCapture {
         let counting = Counting::start(sampler.take_counters(), readings, interval, clock, sender.clone())?;
         let operations = operations.map(|operations| operations.start(interval, sender.clone())).transpose()?;
         let (wake, stopping) = (sender.clone(), stop.clone());
-        let mut counters =
-            Counters { windows: counting.orders(), operations: operations.as_ref().map(CountedOperations::last_count) };
+        let sampling = Arc::new(AtomicBool::new(false));
+        let mut counters = Counters {
+            windows: counting.orders(),
+            operations: operations.as_ref().map(CountedOperations::last_count),
+            sampling: sampling.clone(),
+            wake: sender.clone(),
+        };
         let over = Arc::new(AtomicBool::new(false));
         let mark = EndMark { over: over.clone(), wake: wake.clone() };
         let run = move || {
@@ -140,7 +155,7 @@ impl RunningCapture {
         };
         let drain = std::thread::Builder::new().name("drain".into()).spawn(run);
         let drain = Drain { thread: Some(drain.context(|| "cannot start a thread")?), stop };
-        Ok(RunningCapture { batches, wake, namer, counting, operations, drain, over })
+        Ok(RunningCapture { batches, wake, namer, counting, operations, drain, sampling, over })
     }
 
     /// The next events. Waits only for a short time.
@@ -156,6 +171,11 @@ impl RunningCapture {
             Err(RecvTimeoutError::Timeout) if !over => CaptureStep::Quiet,
             Err(_) => CaptureStep::Over,
         }
+    }
+
+    /// Whether all events count and samples are taken.
+    pub(super) fn is_sampling(&self) -> bool {
+        self.sampling.load(Ordering::Acquire)
     }
 
     /// Names found since the last call.

@@ -149,10 +149,11 @@ impl LiveCapture {
             if interrupted {
                 flow.stop().stop();
             }
+            if flow.is_sampling() {
+                command.begin(flow.stop())?;
+            }
             match step {
                 CaptureStep::Events(events) => {
-                    // The first events are those of counters that have begun to count.
-                    command.begin(flow.stop())?;
                     for event in events.into_iter().filter(is_of_target) {
                         let ended = if let Event::Tick(tick) = event { Some(tick) } else { None };
                         profile.apply(event);

@@ -48,7 +48,7 @@ impl Recorder {
     }
 
     /// Records until the capture ends. Stops it on a signal, or when `asked` is set. The command beside the target begins
-    /// with the first events.
+    /// when samples are taken.
     pub(super) fn consume(
         &mut self,
         flow: &RunningCapture,
@@ -60,11 +60,13 @@ impl Recorder {
             if asked.load(Ordering::Relaxed) {
                 flow.stop().stop();
             }
-            match flow.next() {
-                CaptureStep::Events(events) => {
-                    beside.begin(flow.stop())?;
-                    self.keep(&events);
-                }
+            let step = flow.next();
+            // Not with the first events: those of the counters come before samples are taken.
+            if flow.is_sampling() {
+                beside.begin(flow.stop())?;
+            }
+            match step {
+                CaptureStep::Events(events) => self.keep(&events),
                 CaptureStep::Quiet => {}
                 CaptureStep::Over => return Ok(()),
             }

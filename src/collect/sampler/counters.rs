@@ -14,6 +14,9 @@ pub trait Reader {
     /// Starts counting. Returns readings that come first in the stream.
     fn begin(&mut self) -> Vec<Event>;
 
+    /// Called when all events are on: what happens from now on is sampled and recorded.
+    fn sampling(&mut self) {}
+
     /// Reads for the last time. Sampling is over, but ended tasks can still be read.
     fn end(&mut self) -> LastReading;
 }

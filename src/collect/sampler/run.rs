@@ -82,6 +82,7 @@ impl Sampler {
     pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken, counters: &mut impl Reader) -> Result<Ended> {
         let mut poll = self.watched(&stop)?;
         let (began, mut reason) = self.begin(&mut poll, &stop, counters)?;
+        counters.sampling();
         let deadline = self.plan.duration.map(|duration| began + duration);
         let mut merge = EventSorter::default();
         let reason = loop {
