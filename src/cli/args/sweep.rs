@@ -112,9 +112,9 @@ pub struct SweepArgs {
     /// Sweep a control group: a path, a systemd unit (web.service) or a container id
     #[arg(short = 'G', long, value_name = "CGROUP", conflicts_with = "pid", help_heading = "Running target")]
     pub cgroup: Option<String>,
-    /// Measure each width for TIME
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::seconds, help_heading = "Running target")]
-    pub dwell: Nanos,
+    /// Measure each run for TIME [default: 10s of a running target, a command until it ends]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "duration", help_heading = "Sweep")]
+    pub dwell: Option<Nanos>,
     /// Restore the CPU affinity of threads that a killed sweep left confined
     #[arg(long, help_heading = "Running target", exclusive = true)]
     pub restore: bool,

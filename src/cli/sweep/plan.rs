@@ -16,6 +16,9 @@ pub(super) struct Machine {
     pub unix_ns: u64,
 }
 
+/// How long a running target is measured at each width unless the user says otherwise.
+const DWELL: Nanos = Nanos(10_000_000_000);
+
 /// What to sweep: a command or a running target.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Subject {
@@ -49,7 +52,7 @@ pub(super) fn plan(args: &SweepArgs, subject: Subject, ops: Option<OpsSpec>, mac
     Ok(SweepMeta {
         format: FORMAT,
         tool: env!("CARGO_PKG_VERSION").to_string(),
-        duration: if target.is_some() { Some(args.dwell) } else { args.capture.duration },
+        duration: args.dwell.or(args.capture.duration).or(target.is_some().then_some(DWELL)),
         leave_out: if let WarmUp::Time(time) = args.warmup { time } else { Nanos(0) },
         host: machine.host.clone(),
         runs: runs.collect(),
