@@ -1,7 +1,7 @@
 //! What a rule reports: a finding with its evidence, confidence and place, or why the rule could not decide.
 
 use super::selection::Axis;
-use crate::model::{Unit, Why};
+use crate::model::{MetricId, Unit, Why};
 use serde::Serialize;
 
 /// Assumed share of a finding whose share of the time is unknown. [P]
@@ -52,6 +52,8 @@ pub struct Evidence {
     pub unit: Unit,
     /// The value from which it supports the finding; `None` for a number that only explains.
     pub threshold: Option<f64>,
+    /// The metric it was read from, whose history shows it.
+    pub metric: Option<MetricId>,
 }
 
 /// How certain a finding is.
@@ -138,12 +140,17 @@ impl Confidence {
 impl Evidence {
     /// A number with the threshold it passed.
     pub(in crate::analysis) fn of(label: &'static str, value: f64, unit: Unit, threshold: f64) -> Evidence {
-        Evidence { label, value, unit, threshold: Some(threshold) }
+        Evidence { label, value, unit, threshold: Some(threshold), metric: None }
     }
 
     /// A number that only explains.
     pub(in crate::analysis) fn plain(label: &'static str, value: f64, unit: Unit) -> Evidence {
-        Evidence { label, value, unit, threshold: None }
+        Evidence { label, value, unit, threshold: None, metric: None }
+    }
+
+    /// The same number, read from a metric.
+    pub(in crate::analysis) fn from_metric(self, id: MetricId) -> Evidence {
+        Evidence { metric: Some(id), ..self }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::tui::msg::Msg;
 use crate::tui::screens::SessionKind;
 use crate::view::query::Query;
 use crate::view::snapshot::Snapshot;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -15,6 +16,8 @@ pub(super) struct SnapshotSource {
     pub kind: SessionKind,
     /// Takes a snapshot of the current state.
     pub snapshot: Arc<dyn Fn(Query) -> Snapshot + Send + Sync>,
+    /// The recording of the first finished run of a sweep at that width; a comparison has none.
+    pub recording: Arc<dyn Fn(u32) -> Option<PathBuf> + Send + Sync>,
     /// Whether runs are still being executed.
     pub live: bool,
 }

@@ -11,6 +11,8 @@ pub enum SessionCommand {
     Open,
     /// Starts a sweep.
     Sweep,
+    /// Opens the recording of a run of a sweep.
+    Run,
     /// Compares the session with a baseline or a recording.
     Baseline,
     /// Learns a baseline from what is held.
@@ -35,12 +37,19 @@ pub struct CommandRow {
 }
 
 /// Every command.
-pub const COMMANDS: [CommandRow; 5] = [
+pub const COMMANDS: [CommandRow; 6] = [
     CommandRow {
         command: SessionCommand::Sweep,
         name: "sweep",
         arguments: "[--cpus 1,2,4] [-- CMD]",
         text: "sweep it or a command over its CPUs",
+        alone: true,
+    },
+    CommandRow {
+        command: SessionCommand::Run,
+        name: "run",
+        arguments: "",
+        text: "open the recording of the chosen run",
         alone: true,
     },
     CommandRow {
@@ -74,12 +83,13 @@ pub const COMMANDS: [CommandRow; 5] = [
 ];
 
 impl SessionCommand {
-    /// What it asks of the host.
+    /// What it asks of the host; `width` is that of the chosen point of a sweep, 0 without one.
     #[must_use]
-    pub fn effect(self, arguments: &str) -> Effect {
+    pub fn effect(self, arguments: &str, width: u32) -> Effect {
         match self {
             SessionCommand::Open => Effect::Open(Choice::File(PathBuf::from(arguments))),
             SessionCommand::Sweep => Effect::Open(Choice::Sweep(arguments.to_string())),
+            SessionCommand::Run => Effect::Open(Choice::Run(width)),
             SessionCommand::Baseline => Effect::Compare(PathBuf::from(arguments)),
             SessionCommand::Ops => Effect::Count(arguments.to_string()),
             SessionCommand::Learn => Effect::Learn((!arguments.is_empty()).then(|| PathBuf::from(arguments))),

@@ -1,9 +1,9 @@
-//! Helpers shared by the screens that show findings: wording, and navigation to the code of a finding.
+//! Helpers shared by the screens that show findings: wording, and navigation to the evidence of a finding.
 
-use super::panel::{PanelContext, PanelRequest};
+use super::panel::{PanelContext, PanelRequest, ScreenId};
 use crate::view::Axis;
 use crate::view::escape::visible;
-use crate::view::findings::{Confidence, FindingView, PlaceView};
+use crate::view::findings::{Confidence, FindingView, PlaceView, SLOWER_THAN_BASELINE};
 use crate::view::number::percent;
 
 /// A confidence level as one word.
@@ -29,15 +29,27 @@ pub fn path(place: &PlaceView, arrow: &str) -> String {
     frames.join(&format!(" {arrow} "))
 }
 
-/// The requests that open the flame graph at a finding's code, on the axis that the finding used. Empty without a path.
+/// The requests that lead to a finding's evidence: the flame graph at its code, on the axis that the finding used; the
+/// comparison or the sweep it comes from; its first thread; or the history of the metric it was read from. Empty without
+/// any of them.
 #[must_use]
-pub fn way(finding: &FindingView, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
-    let Some(place) = finding.place.as_ref().filter(|place| !place.frames.is_empty()) else { return Vec::new() };
-    let axis = match (place.off_cpu, cx.axis) {
-        (true, _) => Axis::OffCpu,
-        (false, Axis::OffCpu) => Axis::Event(0),
-        (false, counted) => counted,
-    };
-    let count = (axis != cx.axis).then_some(PanelRequest::Count(axis));
-    count.into_iter().chain([PanelRequest::Zoom(place.frames.clone())]).collect()
+pub fn evidence(finding: &FindingView, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
+    if let Some(place) = finding.place.as_ref().filter(|place| !place.frames.is_empty()) {
+        let axis = match (place.off_cpu, cx.axis) {
+            (true, _) => Axis::OffCpu,
+            (false, Axis::OffCpu) => Axis::Event(0),
+            (false, counted) => counted,
+        };
+        let count = (axis != cx.axis).then_some(PanelRequest::Count(axis));
+        return count.into_iter().chain([PanelRequest::Zoom(place.frames.clone())]).collect();
+    }
+    if finding.rule == SLOWER_THAN_BASELINE {
+        return vec![PanelRequest::Go(ScreenId::Baseline)];
+    }
+    if cx.head.sweep.is_some() {
+        return vec![PanelRequest::Go(ScreenId::Scaling)];
+    }
+    let thread = finding.place.as_ref().and_then(|place| place.first_thread).map(PanelRequest::Thread);
+    let metric = || finding.evidence.iter().find_map(|row| row.metric).map(PanelRequest::Metric);
+    thread.or_else(metric).into_iter().collect()
 }

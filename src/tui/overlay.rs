@@ -86,7 +86,7 @@ impl Palette {
     pub fn rows(&self, keys: &KeyTable) -> Vec<PaletteRow> {
         let of_command = |row: &CommandRow| PaletteRow {
             entry: Entry::Command(row.command),
-            name: format!("{} {}", row.name, row.arguments),
+            name: format!("{} {}", row.name, row.arguments).trim_end().to_string(),
             text: row.text,
         };
         if let Some((row, _)) = self.command() {
@@ -113,6 +113,7 @@ impl Palette {
         let rows = self.rows(keys);
         match rows.get(self.selected.min(rows.len().saturating_sub(1))).map(|row| row.entry) {
             Some(Entry::Action(action)) => Entered::Action(action),
+            Some(Entry::Command(SessionCommand::Run)) => Entered::Command(SessionCommand::Run, String::new()),
             Some(Entry::Command(command)) => {
                 let name = COMMANDS.iter().find(|row| row.command == command).map_or("", |row| row.name);
                 self.line = Line::new(&format!("{name} "));

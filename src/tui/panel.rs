@@ -5,6 +5,7 @@ use super::keys::{Action, KeyTable};
 use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use super::widgets::put;
+use crate::model::MetricId;
 use crate::view::Axis;
 use crate::view::fit::width;
 use crate::view::query::{TaskFilter, ViewRequest};
@@ -96,6 +97,10 @@ pub enum PanelRequest {
     Detail(String, String),
     /// Show only these threads or processes; the text is their label.
     Only(TaskFilter, String),
+    /// Show the history of a metric.
+    Metric(MetricId),
+    /// Show how the thread with this id spent its time.
+    Thread(u32),
     /// Count this quantity.
     Count(Axis),
     /// Show a text in the status line.

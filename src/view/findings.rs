@@ -5,10 +5,11 @@ use crate::analysis::attribution::Assessment;
 use crate::analysis::finding::{Evidence, Finding, Place, RuleResults};
 use crate::analysis::findings::{RuleContext, baseline_finding, evaluate};
 use crate::analysis::{Axis, Tasks};
-use crate::model::{Unit, Why};
+use crate::model::{MetricId, Unit, Why};
 use serde::Serialize;
 
 pub use crate::analysis::finding::Confidence;
+pub use crate::analysis::findings::SLOWER_THAN_BASELINE;
 
 /// The verdicts of the rules on one selection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -55,6 +56,9 @@ pub struct EvidenceView {
     pub unit: Unit,
     /// From this value on, it supports the finding; `None` for a number that only explains.
     pub threshold: Option<f64>,
+    /// The metric it was read from, whose history shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<MetricId>,
 }
 
 /// The location of a finding.
@@ -66,6 +70,9 @@ pub struct PlaceView {
     pub off_cpu: bool,
     /// The threads concerned, as name and id, most affected first.
     pub threads: Vec<String>,
+    /// The id of the first of these threads.
+    #[serde(skip)]
+    pub first_thread: Option<u32>,
 }
 
 /// A rule that could not decide.
@@ -132,7 +139,8 @@ impl FindingView {
     }
 
     fn of(finding: Finding, tasks: &Tasks) -> FindingView {
-        let evidence = |Evidence { label, value, unit, threshold }| EvidenceView { label, value, unit, threshold };
+        let evidence =
+            |Evidence { label, value, unit, threshold, metric }| EvidenceView { label, value, unit, threshold, metric };
         FindingView {
             rule: finding.rule,
             title: finding.title,
@@ -157,6 +165,7 @@ impl PlaceView {
             frames: place.frames,
             off_cpu: place.axis == Axis::OffCpu,
             threads: place.threads.iter().map(thread).collect(),
+            first_thread: place.threads.first().copied(),
         }
     }
 }

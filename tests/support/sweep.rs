@@ -355,8 +355,8 @@ fn judged() -> RuleResults {
         share: Some(0.43),
         claim: format!("At 16 threads 43% of what is lost is time blocked on a lock below `{}`.", HOSTILE[0]),
         evidence: vec![
-            Evidence { label: "lost to locks", value: 0.43, unit: Unit::Share, threshold: Some(0.1) },
-            Evidence { label: "speed-up", value: 4.6, unit: Unit::Ratio, threshold: None },
+            Evidence { label: "lost to locks", value: 0.43, unit: Unit::Share, threshold: Some(0.1), metric: None },
+            Evidence { label: "speed-up", value: 4.6, unit: Unit::Ratio, threshold: None, metric: None },
         ],
         confidence: Confidence::High,
         place: Some(Place {

@@ -4,8 +4,8 @@
 use super::{Evidence, Finding};
 use crate::analysis::attribution::{Assessment, CauseLocation, QuantityDeviation};
 
-/// The rule's stable name.
-const RULE: &str = "slower-than-baseline";
+/// The stable name of the rule that compares a session with its baseline.
+pub const SLOWER_THAN_BASELINE: &str = "slower-than-baseline";
 
 /// Maximum number of evidence rows.
 const MOST: usize = 6;
@@ -26,7 +26,7 @@ pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
         )
     });
     Some(Finding {
-        rule: RULE,
+        rule: SLOWER_THAN_BASELINE,
         title: "slower than its baseline",
         share: lead.and_then(|lead| lead.share).map(|share| share.clamp(0.0, 1.0)),
         claim: format!("{cause}: {why}{suspect}"),

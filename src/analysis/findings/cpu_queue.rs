@@ -60,11 +60,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
 /// Uses the CPU pressure of the cgroup, or of the machine if it is the target, where waits were not counted.
 fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, Why> {
     let machine = matches!(&context.profile.meta.plan.target, Target::Cpus { cpus } if cpus.is_empty());
-    let pressure = match context.metric(MetricId::PsiCpuSome) {
-        Err(_) if machine => context.metric(MetricId::HostPsiCpuSome),
-        group => group,
-    };
-    let (pressure, wall) = (pressure.map_err(|_| why)?, context.wall()?);
+    let group = context.metric(MetricId::PsiCpuSome).is_ok();
+    let id = if machine && !group { MetricId::HostPsiCpuSome } else { MetricId::PsiCpuSome };
+    let (pressure, wall) = (context.metric(id).map_err(|_| why)?, context.wall()?);
     if pressure < CPU_PRESSURE {
         return Ok(None);
     }
@@ -74,7 +72,7 @@ fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, W
         title: RULE.title,
         share: None,
         claim: format!("For {} of {}, some runnable task had no CPU.", percent(pressure), seconds(wall)),
-        evidence: vec![Evidence::of("CPU pressure, some", pressure, U::Share, CPU_PRESSURE)],
+        evidence: vec![Evidence::of("CPU pressure, some", pressure, U::Share, CPU_PRESSURE).from_metric(id)],
         confidence: Confidence::Medium,
         place: None,
         refuted_by: "CPU pressure (PSI) is about 0",

@@ -31,7 +31,7 @@ impl RuleContext<'_> {
 
 /// An evidence row, if the metric was measured.
 fn plain(context: &RuleContext<'_>, id: MetricId, label: &'static str, unit: U) -> Option<Evidence> {
-    context.metric(id).ok().map(|value| Evidence::plain(label, value, unit))
+    context.metric(id).ok().map(|value| Evidence::plain(label, value, unit).from_metric(id))
 }
 
 fn found(
@@ -62,7 +62,8 @@ fn frequency(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     // On mostly idle CPUs the governor lowers the clock, and nothing is lost.
     let busy = context.work()?.running >= limits::BUSY_FOR_CLOCK;
-    let mut evidence = vec![Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK)];
+    let clock = Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK);
+    let mut evidence = vec![clock.from_metric(MetricId::ClockRatio)];
     evidence.extend(plain(context, MetricId::Frequency, "frequency", U::Hertz));
     Ok(Some(found(
         &FREQUENCY,
@@ -87,7 +88,10 @@ fn smt_sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         &SMT,
         Some(share),
         format!("The core's other hardware thread took {} of the pipeline slots.", percent(share)),
-        vec![Evidence::of("slots of the sibling", share, U::Share, limits::SMT_SLOTS)],
+        vec![
+            Evidence::of("slots of the sibling", share, U::Share, limits::SMT_SLOTS)
+                .from_metric(MetricId::TmaSmtContention),
+        ],
         (
             Confidence::Medium,
             "the sibling runs the same program, and both together do more than one alone",
@@ -106,7 +110,7 @@ fn memory_bound(context: &RuleContext<'_>) -> Result<Evidence, Why> {
     let mut why = Why::NotRecorded;
     for (id, label, threshold) in known {
         match context.hardware(id) {
-            Ok(value) => return Ok(Evidence::of(label, value, U::Share, threshold)),
+            Ok(value) => return Ok(Evidence::of(label, value, U::Share, threshold).from_metric(id)),
             Err(reason) => why = reason,
         }
     }
@@ -123,8 +127,11 @@ fn bandwidth(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let many = context.hardware(MetricId::TmaMemoryBandwidth)?;
     let Some(bound) = waits_for_memory(context)?.filter(|_| many >= limits::MEMORY_BANDWIDTH) else { return Ok(None) };
     let share = many.min(bound.value);
-    let mut evidence =
-        vec![bound, Evidence::of("four or more reads in flight", many, U::Share, limits::MEMORY_BANDWIDTH)];
+    let mut evidence = vec![
+        bound,
+        Evidence::of("four or more reads in flight", many, U::Share, limits::MEMORY_BANDWIDTH)
+            .from_metric(MetricId::TmaMemoryBandwidth),
+    ];
     evidence.extend(plain(context, MetricId::MemoryBandwidth, "bytes per second, at least", U::BytesPerSecond));
     evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
@@ -149,7 +156,8 @@ fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if lines < limits::HITM || cost.is_some_and(|cost| cost < limits::CONTESTED) {
         return Ok(None);
     }
-    let mut evidence = vec![Evidence::of("modified lines of others, per 1000", lines, U::Count, limits::HITM)];
+    let read = Evidence::of("modified lines of others, per 1000", lines, U::Count, limits::HITM);
+    let mut evidence = vec![read.from_metric(MetricId::HitmPerKinstr)];
     evidence.extend(cost.map(|cost| Evidence::of("waiting for them, at least", cost, U::Share, limits::CONTESTED)));
     evidence.extend(plain(context, MetricId::OrderClearsPerKinstr, "ordering clears, per 1000", U::Count));
     Ok(Some(found(
@@ -184,7 +192,11 @@ fn remote(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             percent(remote),
             percent(bound.value)
         ),
-        vec![Evidence::of("of reads from memory", remote, U::Share, limits::REMOTE), bound],
+        vec![
+            Evidence::of("of reads from memory", remote, U::Share, limits::REMOTE)
+                .from_metric(MetricId::RemoteDramShare),
+            bound,
+        ],
         (
             Confidence::Medium,
             "with threads and memory bound to one node (numactl) the program is as slow",
@@ -203,7 +215,8 @@ fn capacity(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let depends = context.metric(MetricId::Mlp).is_ok_and(|reads| reads < limits::FEW_READS);
     let share = bound.value;
-    let mut evidence = vec![Evidence::of("LLC misses, per 1000", misses, U::Count, limits::LLC_MPKI), bound];
+    let missed = Evidence::of("LLC misses, per 1000", misses, U::Count, limits::LLC_MPKI);
+    let mut evidence = vec![missed.from_metric(MetricId::LlcMpki), bound];
     evidence.extend(plain(context, MetricId::Mlp, "reads in flight", U::Count));
     evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
@@ -229,7 +242,8 @@ fn walks(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if share < limits::PAGE_WALKS {
         return Ok(None);
     }
-    let mut evidence = vec![Evidence::of("cycles with a page walk in progress", share, U::Share, limits::PAGE_WALKS)];
+    let walking = Evidence::of("cycles with a page walk in progress", share, U::Share, limits::PAGE_WALKS);
+    let mut evidence = vec![walking.from_metric(MetricId::PageWalkShare)];
     evidence.extend(plain(context, MetricId::WalksPerKinstr, "page walks, per 1000", U::Count));
     evidence.extend(plain(context, MetricId::MeanWalkCycles, "cycles of a page walk", U::Count));
     Ok(Some(found(

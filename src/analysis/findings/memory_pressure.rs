@@ -12,15 +12,19 @@ const MEMORY_PRESSURE: f64 = 0.05;
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
-    let group = context.metric(MetricId::PsiMemorySome);
-    let of_group = group.is_ok();
-    let some = group.or_else(|_| context.metric(MetricId::HostPsiMemorySome))?;
+    let of_group = context.metric(MetricId::PsiMemorySome).is_ok();
+    let [some_id, full_id] = match of_group {
+        true => [MetricId::PsiMemorySome, MetricId::PsiMemoryFull],
+        false => [MetricId::HostPsiMemorySome, MetricId::HostPsiMemoryFull],
+    };
+    let some = context.metric(some_id)?;
     if some < MEMORY_PRESSURE {
         return Ok(None);
     }
     context.require_work()?;
-    let full = context.metric(if of_group { MetricId::PsiMemoryFull } else { MetricId::HostPsiMemoryFull });
-    let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, MEMORY_PRESSURE)];
+    let full = context.metric(full_id);
+    let mut evidence =
+        vec![Evidence::of("memory pressure, some", some, U::Share, MEMORY_PRESSURE).from_metric(some_id)];
     evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));
     evidence.extend(
         context.metric(MetricId::MajorFaults).map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)),

@@ -2,7 +2,7 @@
 
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::text::digits;
-use crate::model::{Unit as U, Why};
+use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "migrations", title: "moving between CPUs", kind: FindingKind::Limit, explains: &[], evaluate };
@@ -24,7 +24,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: None,
         claim: format!("Threads migrate to another CPU {} times per CPU second.", digits(rate)),
-        evidence: vec![Evidence::of("migrations per CPU second", rate, U::PerSecond, MIGRATIONS)],
+        evidence: vec![
+            Evidence::of("migrations per CPU second", rate, U::PerSecond, MIGRATIONS).from_metric(MetricId::Migrations),
+        ],
         confidence: Confidence::Low,
         place: None,
         refuted_by: "binding the program to fixed CPUs (taskset) does not make it faster",

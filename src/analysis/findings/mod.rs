@@ -35,7 +35,7 @@ mod user_spin;
 mod wait_targets;
 mod waits;
 
-pub use baseline_finding::baseline_finding;
+pub use baseline_finding::{SLOWER_THAN_BASELINE, baseline_finding};
 pub use context::RuleContext;
 pub use rule::evaluate;
 use rule::{FindingKind, RemainderRule, Rule};

@@ -19,7 +19,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let throttled = context.metric(MetricId::ThrottledTime)?;
     let lost = context.cpu_time().ok().filter(|_| throttled > 0.0).map(|ran| throttled / (throttled + ran));
     let mut evidence = vec![
-        Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS),
+        Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS)
+            .from_metric(MetricId::ThrottledShare),
         Evidence::plain("throttled, all CPUs", throttled, U::Seconds),
     ];
     if let Ok(rate) = context.metric(MetricId::ThrottledPeriods) {

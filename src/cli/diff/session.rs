@@ -61,5 +61,10 @@ fn source(session_data: DiffSession) -> SnapshotSource {
     let snapshot = move |query: crate::view::query::Query| {
         snapshot_of_comparison(&session_data.view(query.per), &session_data.choices, query)
     };
-    SnapshotSource { kind: SessionKind::Comparison, snapshot: Arc::new(snapshot), live: false }
+    SnapshotSource {
+        kind: SessionKind::Comparison,
+        snapshot: Arc::new(snapshot),
+        recording: Arc::new(|_| None),
+        live: false,
+    }
 }

@@ -4,7 +4,7 @@ use super::execute::carry_out;
 use super::shared_sweep::SharedSweep;
 use crate::cli::snapshot_source::{Notifier, SnapshotSource};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::sweep::{RunSettings, Sweep, load};
+use crate::sweep::{Folder, RunSettings, Sweep, load};
 use crate::tui::msg::Msg;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,12 +25,17 @@ impl RunningSweep {
     /// The thread cannot be started.
     pub fn start(sweep: Sweep, settings: RunSettings, notifier: Notifier) -> Result<(SnapshotSource, RunningSweep)> {
         let shared = SharedSweep::new(sweep.meta.clone(), sweep.results.clone(), false);
-        let source = shared.source();
+        let source = shared.source(sweep.folder().clone());
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         let run = move || execute(sweep, &settings, &asked, &shared, &notifier);
         let thread = std::thread::Builder::new().name("sweep".to_string()).spawn(run);
         Ok((source, RunningSweep { stop, thread: thread.context(|| "cannot start a thread")? }))
+    }
+
+    /// Whether runs are still executed.
+    pub fn is_running(&self) -> bool {
+        !self.thread.is_finished()
     }
 
     /// Ends it with the run that is executed. Returns the sweep so far.
@@ -69,5 +74,6 @@ fn execute(
 /// # Errors
 /// The sweep does not exist or cannot be read.
 pub(in crate::cli) fn read_back(path: &Path) -> Result<SnapshotSource> {
-    load(path).map(|(meta, results)| SharedSweep::new(meta, results, true).source())
+    let (folder, _) = Folder::open(path)?;
+    load(path).map(|(meta, results)| SharedSweep::new(meta, results, true).source(folder))
 }

@@ -3,8 +3,8 @@
 
 use crate::analysis::sweep::{Run, SweepAnalysis};
 use crate::cli::snapshot_source::SnapshotSource;
-use crate::model::SweepMeta;
-use crate::sweep::analyse;
+use crate::model::{RunMeta, RunState, SweepMeta};
+use crate::sweep::{Folder, analyse};
 use crate::tui::screens::SessionKind;
 use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::snapshot::snapshot_of_sweep;
@@ -57,19 +57,30 @@ impl SharedSweep {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The data source for a session.
-    pub fn source(&self) -> SnapshotSource {
-        let shared = self.clone();
+    /// The data source for a session; the recordings of the runs are in `folder`.
+    pub fn source(&self, folder: Folder) -> SnapshotSource {
+        let (shared, held) = (self.clone(), self.clone());
         let snapshot = move |query| {
             // One state for the whole snapshot.
             let state = shared.state();
             snapshot_of_sweep(state.view(), query, |n, axis| state.difference(n, axis))
         };
-        SnapshotSource { kind: SessionKind::Sweep, snapshot: Arc::new(snapshot), live: !self.state().over }
+        let recording = move |n| {
+            let state = held.state();
+            let done = |run: &&RunMeta| run.n == n && matches!(run.state, RunState::Done { .. });
+            state.meta.runs.iter().find(done).and_then(|run| folder.recording(&run.recording))
+        };
+        SnapshotSource {
+            kind: SessionKind::Sweep,
+            snapshot: Arc::new(snapshot),
+            recording: Arc::new(recording),
+            live: !self.state().over,
+        }
     }
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::analysis::Axis;
@@ -81,7 +92,9 @@ mod tests {
         let meta = fixture::meta(Machine::Clock);
         let none = vec![None; meta.runs.len()];
         let shared = SharedSweep::new(meta.clone(), none.clone(), false);
-        let source = shared.source();
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::create(&place.path().join("a.sweep"), false).unwrap();
+        let source = shared.source(folder.clone());
         assert!(source.live);
         let progress = |source: &SnapshotSource| {
             let (time, axis, compare_with) = (TimeSelector::All, Axis::Event(0), CompareWith::Nothing);
@@ -100,7 +113,13 @@ mod tests {
         };
         assert_eq!(progress(&source).map(|progress| progress.planned), Some(21));
         assert_eq!(shared.state().difference(2, CostAxis::Cpu), None, "nothing has been run");
-        shared.put(meta, none, true);
-        assert_eq!((progress(&source), shared.source().live), (None, false));
+        let mut done = meta.clone();
+        done.runs.iter_mut().for_each(|run| run.state = RunState::Planned);
+        let second = done.runs.iter_mut().find(|run| (run.n, run.repeat) == (2, 2));
+        second.unwrap().state = RunState::Done { wall_ns: 1 };
+        shared.put(done, none, true);
+        assert_eq!((progress(&source), shared.source(folder.clone()).live), (None, false));
+        assert_eq!((source.recording)(2), folder.recording("n2-r2.ironlaw"));
+        assert_eq!((source.recording)(4), None, "no run of this width is over");
     }
 }

@@ -4,14 +4,14 @@
 use super::attached_baseline::AttachedBaseline;
 use super::choices::Chooser;
 use super::opened::{OpenedSession, ProfileSession, SessionData};
-use super::opening::Opening;
+use super::opening::{Opening, no_run};
 use super::references::Reference;
 use super::writing;
 use crate::cli::baseline;
 use crate::cli::screen::{OpenResult, Screen};
 use crate::cli::snapshot_source::Notifier;
 use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
-use crate::error::{Context, Result};
+use crate::error::{Context, Error, ErrorKind, Result};
 use crate::ops;
 use crate::session::{self, History, Limit, RecordedCode};
 use crate::store;
@@ -66,10 +66,30 @@ impl SessionHost {
 
     /// Opens a choice.
     fn choose(&mut self, choice: Choice) -> Result<()> {
+        if let Choice::Run(width) = choice {
+            return self.open_run(width);
+        }
         let (opening, limit) = (self.opening.clone(), self.limit);
         let before = self.opened.latest().or(self.former.as_ref());
         let before = before.and_then(|before| before.profile()?.target.clone());
         self.open(move |notifier| opening.open(choice, before, limit, notifier))
+    }
+
+    /// Opens the recording of a run of the open sweep, whose runs are over.
+    fn open_run(&mut self, width: u32) -> Result<()> {
+        let sweep = match self.opened.latest().map(|opened| &opened.data) {
+            Some(SessionData::Snapshots { source, sweep }) => Some((source, sweep.as_ref())),
+            _ => None,
+        };
+        let path = match sweep {
+            Some((_, Some(own))) if own.running.is_running() => {
+                Err(Error::new(ErrorKind::Usage, "runs are still executed: a run can be opened when the sweep is over"))
+            }
+            Some((source, _)) => (source.recording)(width).ok_or_else(|| no_run(width)),
+            None => Err(no_run(width)),
+        };
+        let opening = self.opening.clone();
+        self.open(move |notifier| opening.file(&path?, notifier))
     }
 
     /// Opens what `open` makes, on a separate thread.

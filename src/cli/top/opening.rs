@@ -10,6 +10,7 @@ use super::opened::{OpenedSession, OwnSweep, ProfileSession, SessionData};
 use super::references::{Reference, SharedReference};
 use crate::cli::snapshot_source::{Notifier, SnapshotSource};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::Target;
 use crate::session::{self, Limit, LiveAssessor, LiveCapture, LiveSession, SessionEvent};
 use crate::store::{self, Writer};
 use crate::sweep::{Folder, RunSettings, Sweep};
@@ -53,6 +54,8 @@ impl Opening {
         let none = TargetArgs::default();
         let target = match choice {
             Choice::File(path) => return self.file(&path, notifier),
+            // The host knows the sweep.
+            Choice::Run(width) => return Err(no_run(width)),
             Choice::Sweep(line) => {
                 let (sweep, settings) = new_sweep(&line, before)?;
                 return swept(sweep, settings, None, notifier);
@@ -70,10 +73,9 @@ impl Opening {
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
         // The screen shows the points in which the baseline is stale.
         let matched = self.learnt().map(|path| baseline::fit(path, &request, true)).transpose()?;
-        if let Some(matched) = &matched {
-            request.neighbours = true;
-            notes.extend_from_slice(&matched.notes);
-        }
+        notes.extend(matched.iter().flat_map(|matched| matched.notes.clone()));
+        // A baseline may come later (:learn, :baseline); it then needs what others did before. Whole CPUs have no others.
+        request.neighbours |= !matches!(request.target, Target::Cpus { .. });
         let usual = matched.map(|matched| Arc::new(AttachedBaseline::of_session(matched)));
         let recording = self.reference().map(session::open).transpose()?.map(Arc::new);
         let live = LiveCapture::open(request, notes, self.capture.debuginfod)?;
@@ -90,7 +92,7 @@ impl Opening {
     }
 
     /// Opens a recording or a sweep.
-    fn file(&self, path: &Path, notifier: Notifier) -> Result<OpenedSession> {
+    pub(super) fn file(&self, path: &Path, notifier: Notifier) -> Result<OpenedSession> {
         let swept = [path.to_path_buf(), Folder::name(path)];
         if let Some(folder) = swept.iter().find(|path| Folder::is_one(path)) {
             return Ok(snapshots(sweep::read_back(folder)?, notifier));
@@ -121,6 +123,12 @@ impl Opening {
     fn reference(&self) -> Option<&Path> {
         self.baseline.as_deref().filter(|path| !baseline::is_one(path))
     }
+}
+
+/// No recording of a run of that width is there to open.
+pub(super) fn no_run(width: u32) -> Error {
+    Error::new(ErrorKind::NotFound, format!("no finished run of a sweep at n = {width} is open"))
+        .hint("In a sweep, [ and ] choose the point and :run opens the recording of its first run.")
 }
 
 /// A session on snapshots.

@@ -62,7 +62,7 @@ impl SharedReference {
         let matched = baseline::fit(path, &history.profile().meta.plan, true)?;
         let stale = matched.notes.first().map_or_else(String::new, |note| format!("; {}", note.text));
         self.attach(history, matched);
-        Ok(format!("compared with {name} from now on: screen Baseline{}{stale}", neighbours(history)))
+        Ok(format!("compared with {name} from now on: screen Baseline{stale}"))
     }
 
     /// Learns a baseline from what is held, writes it, and compares what follows with it. Returns the message for the
@@ -84,7 +84,7 @@ impl SharedReference {
         }
         let stale = key_changes(&learnt, &key_of(history.profile()), clock::unix_ns());
         self.attach(history, MatchedBaseline { baseline: learnt, stale, notes: Vec::new() });
-        Ok(format!("{text}; what follows is compared with it: screen Baseline{}", neighbours(history)))
+        Ok(format!("{text}; what follows is compared with it: screen Baseline"))
     }
 
     fn attach(&self, history: &mut History, matched: MatchedBaseline) {
@@ -99,13 +99,4 @@ fn learnt(profile: &Profile, path: &Path) -> Result<Baseline> {
     let mut builder = BaselineBuilder::default();
     builder.add(&Source { name: &path.display().to_string(), profile, time: Default::default() })?;
     builder.finish()
-}
-
-/// Whether what other programs do is known, which names causes outside the target.
-fn neighbours(history: &History) -> &'static str {
-    if history.profile().meta.plan.neighbours {
-        ""
-    } else {
-        "; other programs are watched only in a session started with --baseline"
-    }
 }

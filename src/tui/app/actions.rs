@@ -67,7 +67,7 @@ impl App {
     /// Runs a command with arguments. What is open goes on until something else is.
     pub(super) fn command(&mut self, command: SessionCommand, arguments: &str) -> Vec<Effect> {
         self.notice = None;
-        let effect = command.effect(arguments);
+        let effect = command.effect(arguments, self.panels.scaling.chosen().unwrap_or(0));
         if let (Effect::Open(_), SessionPhase::Open { live }) = (&effect, self.phase) {
             (self.phase, self.behind, self.from_picker) = (SessionPhase::Opening, Some(live), false);
         }
@@ -95,7 +95,7 @@ impl App {
     fn no_such_screen(&mut self) -> Vec<Effect> {
         let text = match self.kind {
             SessionKind::Profile => "only a sweep has this screen: :sweep starts one, :open NAME.sweep reads one",
-            SessionKind::Sweep => "a sweep has no such screen: its runs' recordings have, ironlaw view RECORDING",
+            SessionKind::Sweep => "a sweep has no such screen: the recordings of its runs have, :run opens one",
             SessionKind::Comparison => "a comparison has no such screen: its recordings have, ironlaw view RECORDING",
         };
         self.say(text, false)
@@ -271,6 +271,14 @@ impl App {
             PanelRequest::Only(filter, label) => {
                 (self.filter, self.filter_label) = (filter, label);
                 self.request()
+            }
+            PanelRequest::Metric(id) => {
+                self.panels.counters.point_to(id);
+                self.go(ScreenId::Counters)
+            }
+            PanelRequest::Thread(tid) => {
+                self.panels.threads.point_to(tid);
+                self.go(ScreenId::Threads)
             }
             PanelRequest::Count(axis) => {
                 self.axis = axis;

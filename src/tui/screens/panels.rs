@@ -13,8 +13,10 @@ pub struct Panels {
     pub flame: flame::State,
     /// The functions; other screens open details in it.
     pub functions: functions::State,
-    threads: threads::State,
-    counters: counters::State,
+    /// The threads; other screens point to one.
+    pub threads: threads::State,
+    /// The counters; other screens point to a metric.
+    pub counters: counters::State,
     findings: findings::State,
     /// The sweep; the session queries the point chosen there.
     pub scaling: sweep::State,

@@ -58,4 +58,6 @@ pub enum Choice {
     File(PathBuf),
     /// A sweep to start: the arguments of `ironlaw sweep` as typed.
     Sweep(String),
+    /// The recording of a run of the open sweep, by its width.
+    Run(u32),
 }

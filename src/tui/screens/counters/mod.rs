@@ -5,6 +5,7 @@ mod panel;
 #[cfg(test)]
 mod tests;
 
+use crate::model::MetricId;
 use crate::tui::list::{List, ListRow};
 use crate::view::counters::{CounterLine, CountersView as View, MetricLine};
 
@@ -51,6 +52,12 @@ impl Row<'_> {
 }
 
 impl State {
+    /// Selects a metric, and shows its history.
+    pub fn point_to(&mut self, id: MetricId) {
+        (self.raw, self.folded, self.list.only) = (false, false, false);
+        self.list.select(Key::Metric(id.name()));
+    }
+
     fn rows(&self) -> Vec<Row<'_>> {
         let Some(view) = &self.view else { return Vec::new() };
         let all: Vec<Row<'_>> = match self.raw {

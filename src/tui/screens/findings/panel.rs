@@ -44,8 +44,12 @@ impl State {
 
     fn enter(&self, cx: &PanelContext<'_>) -> Vec<PanelRequest> {
         let Some(found) = self.found() else { return Vec::new() };
-        let way = finding::way(found, cx);
-        if way.is_empty() { vec![PanelRequest::Say("this finding has no place in the code".into())] } else { way }
+        let evidence = finding::evidence(found, cx);
+        if evidence.is_empty() {
+            vec![PanelRequest::Say("the numbers of this finding are here only".into())]
+        } else {
+            evidence
+        }
     }
 }
 

@@ -1,19 +1,19 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::model::{Unit, Why};
+use crate::model::{MetricId, Unit, Why};
 use crate::tui::finding;
 use crate::tui::keys::Action;
-use crate::tui::panel::{Panel, PanelContext, PanelRequest};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::tui::testing::PanelFixture;
 use crate::view::Axis;
-use crate::view::findings::{Confidence, EvidenceView, PlaceView, UndecidedView};
+use crate::view::findings::{Confidence, EvidenceView, PlaceView, SLOWER_THAN_BASELINE, UndecidedView};
 use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
 use ratatui::layout::Rect;
 
 fn row(label: &'static str, value: f64, unit: Unit, threshold: Option<f64>) -> EvidenceView {
-    EvidenceView { label, value, unit, threshold }
+    EvidenceView { label, value, unit, threshold, metric: None }
 }
 
 fn lock() -> FindingView {
@@ -34,6 +34,7 @@ fn lock() -> FindingView {
             frames: ["main", "worker::run", "std::sync::Mutex::lock\u{1b}[2J", "futex_wait"].map(String::from).to_vec(),
             off_cpu: true,
             threads: vec!["worker-1 42".to_string(), "名前 43".to_string()],
+            first_thread: Some(42),
         }),
         refuted_by: "the share stays when the number of threads is halved",
         next_step: "look at what is done while the lock is held in worker::run".to_string(),
@@ -112,19 +113,31 @@ fn enter_counts_what_the_finding_counted_and_zooms_to_its_place() {
         act(&mut found, Action::Enter),
         Some(vec![PanelRequest::Count(Axis::OffCpu), PanelRequest::Zoom(path.clone())])
     );
-    let there = on(Axis::OffCpu, |cx| finding::way(&lock(), cx));
+    let there = on(Axis::OffCpu, |cx| finding::evidence(&lock(), cx));
     assert_eq!(there, [PanelRequest::Zoom(path.clone())]);
     let running = FindingView { place: Some(PlaceView { off_cpu: false, ..lock().place.unwrap() }), ..lock() };
     assert_eq!(
-        on(Axis::OffCpu, |cx| finding::way(&running, cx)),
+        on(Axis::OffCpu, |cx| finding::evidence(&running, cx)),
         [PanelRequest::Count(Axis::Event(0)), PanelRequest::Zoom(path.clone())]
     );
-    assert_eq!(on(Axis::Event(1), |cx| finding::way(&running, cx)), [PanelRequest::Zoom(path)]);
+    assert_eq!(on(Axis::Event(1), |cx| finding::evidence(&running, cx)), [PanelRequest::Zoom(path)]);
     act(&mut found, Action::Down);
     assert_eq!(
         act(&mut found, Action::Enter),
-        Some(vec![PanelRequest::Say("this finding has no place in the code".into())])
+        Some(vec![PanelRequest::Say("the numbers of this finding are here only".into())])
     );
+}
+
+#[test]
+fn enter_on_what_is_no_code_leads_to_its_thread_its_metric_or_its_comparison() {
+    let leads = |finding: FindingView| on(Axis::Event(0), |cx| finding::evidence(&finding, cx));
+    let threads = PlaceView { frames: vec![], ..lock().place.unwrap() };
+    assert_eq!(leads(FindingView { place: Some(threads), ..lock() }), [PanelRequest::Thread(42)]);
+    let mut read = cores();
+    read.evidence.push(EvidenceView { metric: Some(MetricId::HostBusy), ..read.evidence[0] });
+    assert_eq!(leads(read), [PanelRequest::Metric(MetricId::HostBusy)]);
+    let slower = FindingView { rule: SLOWER_THAN_BASELINE, ..cores() };
+    assert_eq!(leads(slower), [PanelRequest::Go(ScreenId::Baseline)]);
 }
 
 #[test]

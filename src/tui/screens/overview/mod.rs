@@ -62,11 +62,11 @@ impl State {
             Some(Item::Function(name, module)) => vec![PanelRequest::Detail(name.clone(), module.clone())],
             Some(Item::Finding(rule)) => {
                 let found = view.findings.found.iter().find(|finding| finding.rule == *rule);
-                let way = found.map(|finding| finding::way(finding, cx)).unwrap_or_default();
-                if way.is_empty() { vec![PanelRequest::Go(ScreenId::Findings)] } else { way }
+                let evidence = found.map(|finding| finding::evidence(finding, cx)).unwrap_or_default();
+                if evidence.is_empty() { vec![PanelRequest::Go(ScreenId::Findings)] } else { evidence }
             }
             Some(Item::Part(_)) => vec![PanelRequest::Go(ScreenId::Threads)],
-            Some(Item::Tile(_) | Item::Rate(_)) => vec![PanelRequest::Go(ScreenId::Counters)],
+            Some(Item::Tile(id) | Item::Rate(id)) => vec![PanelRequest::Metric(*id)],
             None => Vec::new(),
         }
     }

@@ -46,6 +46,15 @@ pub struct State {
 }
 
 impl State {
+    /// Selects a thread, and shows where it waits.
+    pub fn point_to(&mut self, tid: u32) {
+        if self.by != LineKey::Thread {
+            (self.by, self.view) = (LineKey::Thread, None);
+        }
+        (self.detail, self.list.only) = (true, false);
+        self.list.select(tid);
+    }
+
     /// The rows in order, as indices into the view.
     pub(super) fn rows(&self) -> Vec<usize> {
         let Some(view) = &self.view else { return Vec::new() };
