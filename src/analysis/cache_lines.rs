@@ -91,6 +91,9 @@ pub struct CacheLines {
     pub alone: usize,
 }
 
+/// Bytes of a common access: accesses within one of these may be of the same bytes though they begin at different ones.
+const WORD: u64 = 8;
+
 /// A thread. The idle tasks of all CPUs have one id.
 type Thread = (u32, Option<u32>);
 
@@ -181,12 +184,17 @@ fn sharing(accesses: &[&MemoryAccess], bytes: u64) -> Sharing {
     }
     let threads: BTreeSet<&Thread> = users.values().flatten().collect();
     let same_bytes = |offset: &u64| users.get(offset).is_some_and(|users| users.len() > 1);
+    // An access may reach over bytes at which another one begins.
+    let same_word = |offset: &u64| {
+        let word = offset / WORD * WORD;
+        users.range(word..word + WORD).flat_map(|(_, users)| users).collect::<BTreeSet<_>>().len() > 1
+    };
     match (threads.len() > 1, writers.is_empty(), accesses.iter().any(|it| it.is_hitm())) {
         (true, false, _) if writers.keys().any(same_bytes) => Sharing::True,
+        (true, false, _) if writers.keys().any(same_word) => Sharing::Undecided,
         (true, false, _) => Sharing::False,
-        // Nobody was seen to write, but the line was modified: whoever did shares no byte with the others.
-        (true, true, true) if !users.keys().any(same_bytes) => Sharing::False,
         (true, true, false) => Sharing::ReadOnly,
+        // It was modified, but nobody was seen to write: that may have been a thread that no sample shows.
         _ => Sharing::Undecided,
     }
 }
@@ -229,7 +237,8 @@ mod tests {
         for (accesses, expected) in [
             ("1 0 s, 2 8 l", Sharing::False),
             ("1 0 s, 2 8 h, 1 0 l", Sharing::False),
-            ("1 0 h, 2 8 h", Sharing::False),
+            ("1 0 h, 2 8 h", Sharing::Undecided),
+            ("1 0 s, 2 4 l", Sharing::Undecided),
             ("1 0 s, 2 0 l", Sharing::True),
             ("1 0 s, 2 0 s", Sharing::True),
             ("1 0 s, 2 8 l, 3 0 h", Sharing::True),
