@@ -9,7 +9,7 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
 use crate::model::Baseline;
 use crate::model::profile::Profile;
-use crate::session;
+use crate::session::{self, RecordedCode};
 use crate::store;
 use crate::sweep::{self, Folder};
 use crate::view::report::{Report, ReportOptions};
@@ -22,10 +22,17 @@ const DETAIL: usize = 10;
 pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     let path = recording(&args.selection)?;
     if Folder::is_one(&path) {
+        if args.mix {
+            return Err(Error::new(ErrorKind::Usage, "a sweep has no mix of instructions")
+                .hint("Name one of the recordings in it."));
+        }
         return sweep(&path, args, global);
     }
     let by = keys(args);
     check_filters(args, &by)?;
+    if args.mix && !matches!(args.format, ReportFormat::Text | ReportFormat::Json) {
+        return Err(Error::new(ErrorKind::Usage, "--mix is shown as text and json only").hint("Choose one of them."));
+    }
     let profile = load(&path, &args.selection, &Terminal::stderr(global))?;
     let options = ReportOptions {
         selection: selection(&args.selection, profile)?,
@@ -40,6 +47,10 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
     let mut report = Report::build(profile, &options)?;
+    if args.mix {
+        let mut code = RecordedCode::of(profile, None);
+        report.add_mix(profile, &options, |frame| code.class(frame));
+    }
     if let Some(baseline) = baseline(args, &path)? {
         report.compare_with_baseline(profile, &baseline);
     }

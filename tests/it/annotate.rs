@@ -92,6 +92,12 @@ fn classes_add_up_and_name_the_unit_that_a_program_keeps_busy() {
     for function in view["functions"].as_array().unwrap() {
         assert!((shares(&function["classes"]) - 1.0).abs() < 1e-9, "{function}");
     }
+    // The report has the same, and without the flag nothing of it.
+    assert_eq!(json(&dir, "report --mix --no-inline --format json")["instructions"]["classes"], view["classes"]);
+    assert!(json(&dir, "report --format json")["instructions"].is_null());
+    let text = dir.line("report --mix").succeeds().out;
+    assert!(text.contains("Instructions by class") && text.contains("Instructions by function"), "{text}");
+    assert_eq!(dir.line("report --mix --format csv").code, Some(2));
     // Integers are all that it multiplies.
     assert_eq!(view["classes"][0]["class"], "scalar");
     assert!(view["classes"][0]["share"].as_f64().unwrap() > 0.5, "{}", view["classes"]);

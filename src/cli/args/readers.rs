@@ -136,6 +136,7 @@ Examples:
   ironlaw report -i perf.data --sort comm,dso,symbol --percent-limit 1
   ironlaw report run.ironlaw --time-range 1s-10s --thread worker
   ironlaw report run.ironlaw --baseline api.baseline   was it slower than usual, and why
+  ironlaw report run.ironlaw --mix                 and which kinds of instructions
   ironlaw report run.ironlaw --format json | jq '.functions[0]'";
 
 /// `ironlaw report`.
@@ -170,6 +171,10 @@ pub struct ReportArgs {
     /// its callers; -g callee,2 shows those from 2% on
     #[arg(short = 'g', long, value_name = "ORDER", num_args = 0..=1, default_missing_value = "caller", value_parser = call_paths)]
     pub call_graph: Option<PathOptions>,
+    /// Also show which classes of instructions took the time, by function: read from the recorded files if they are
+    /// here, without hardware counters
+    #[arg(long)]
+    pub mix: bool,
     /// Print text, which is the default
     #[arg(long, hide = true)]
     pub stdio: bool,

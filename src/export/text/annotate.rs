@@ -61,6 +61,12 @@ pub fn annotation(view: &AnnotationView, style: Style) -> Vec<u8> {
 #[must_use]
 pub fn mix(view: &MixView, style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
+    write_mix(&mut page, view);
+    page.finish()
+}
+
+/// The same as a part of a page.
+pub(super) fn write_mix(page: &mut Page, view: &MixView) {
     let about = format!("share of {}, {} samples", visible(&view.event), number::count(view.samples));
     page.heading("Instructions by class", &about);
     for row in &view.classes {
@@ -70,7 +76,7 @@ pub fn mix(view: &MixView, style: Style) -> Vec<u8> {
         let text = "unreadable: code of the kernel and of just-in-time compilers, and of files that changed since";
         page.paragraph("  - ", text, Some(Ink::Quiet));
     }
-    page.heading("By function", "classes are shares of the function");
+    page.heading("Instructions by function", "classes are shares of the function");
     let widest = view.functions.iter().map(|row| columns::width(&visible(&row.name))).max().unwrap_or_default();
     let width = widest.min(40);
     for row in &view.functions {
@@ -81,7 +87,6 @@ pub fn mix(view: &MixView, style: Style) -> Vec<u8> {
             classes(&row.classes, 4)
         ));
     }
-    page.finish()
 }
 
 /// `scalar 61.2%, branch 20.0%`.

@@ -53,6 +53,9 @@ pub fn report(report: &Report, style: Style) -> Vec<u8> {
     findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
     metrics::write(&mut page, report);
     functions::write(&mut page, report);
+    if let Some(view) = &report.instructions {
+        annotate::write_mix(&mut page, view);
+    }
     threads::write(&mut page, report);
     if let Some(off_cpu) = &report.off_cpu {
         off_cpu::write(&mut page, off_cpu);

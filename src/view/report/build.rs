@@ -93,7 +93,7 @@ impl ReportOptions {
         rows
     }
 
-    fn limit(&self) -> usize {
+    pub(super) fn limit(&self) -> usize {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }
 
@@ -166,6 +166,7 @@ impl Report {
             code_ipc: code_ipc.as_ref().map(CodeIpcView::of),
             functions: function_rows,
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
+            instructions: None,
             groups: (options.by != [GroupKey::Function]).then(|| {
                 let ranking = match options.by.as_slice() {
                     [GroupKey::Module] => ranked(GroupBy::Module),

@@ -20,11 +20,13 @@ pub use tables::{
     key_values,
 };
 
+use super::annotate::MixView;
 use super::baseline::BaselineComparisonView;
 use super::code_ipc::CodeIpcView;
 use super::findings::{FindingView, FindingsView};
+use crate::analysis::{Names, StackCounts, Tasks};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, HostFacts, Note};
+use crate::model::{Baseline, FrameId, HostFacts, InstructionClass, Note};
 use serde::Serialize;
 
 /// Version of the JSON form. It changes only if a field changes its meaning, not if fields are added.
@@ -78,6 +80,9 @@ pub struct Report {
     pub functions: Vec<FunctionRow>,
     /// Number of functions left out.
     pub functions_left_out: usize,
+    /// The classes of the sampled instructions; absent unless requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<MixView>,
     /// Modules, threads or processes, if requested.
     pub groups: Option<Groups>,
     /// The processes, most CPU time first.
@@ -99,6 +104,19 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds the classes of the instructions that the samples of the selection fell on. `class` returns that of a frame.
+    pub fn add_mix(
+        &mut self,
+        profile: &Profile,
+        options: &ReportOptions,
+        class: impl FnMut(FrameId) -> Option<InstructionClass>,
+    ) {
+        let names = Names::of(profile);
+        let counts = StackCounts::of(profile, &Tasks::of(profile), &options.selection);
+        let view = MixView::build(profile, &names, &counts, &self.selection.event, options.limit(), class);
+        self.instructions = Some(view);
+    }
+
     /// Adds the comparison with the baseline of the target. If the target is slow, the first finding reports it.
     pub fn compare_with_baseline(&mut self, profile: &Profile, baseline: &Baseline) {
         let view = BaselineComparisonView::build(profile, baseline);
