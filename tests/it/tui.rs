@@ -516,8 +516,10 @@ fn a_sweep_is_started_watched_and_left_from_a_session_by_keys_alone() {
     pty.wait_for("neither nothing nor");
     pty.write(":sweep --bogus\r");
     pty.wait_for("unexpected argument");
-    pty.write(":open grown.sweep/runs/n0001-r01.ironlaw\r");
+    pty.write(":run\r");
     pty.wait_for("RECORDING");
+    pty.write(":run\r");
+    pty.wait_for("no finished run");
     pty.press("1");
     pty.wait_for("busy cores");
     pty.write(":open grown\r");

@@ -13,10 +13,10 @@ const MOST_PERIODS: u64 = 2;
 /// The counts of the leader and the members.
 pub type Counts = [u64; 1 + MOST_MEMBERS];
 
-/// The last counts of each group and thread. Known ones cost no allocation.
+/// The last counts of each thread and group. Known ones cost no allocation.
 #[derive(Debug, Default)]
 pub struct GroupCounts {
-    last: FxHashMap<(u64, u32), Counts>,
+    last: FxHashMap<u32, FxHashMap<u64, Counts>>,
 }
 
 impl GroupCounts {
@@ -26,7 +26,7 @@ impl GroupCounts {
     pub fn grown(&mut self, event: u64, tid: u32, counts: Words<'_>, period: u64) -> Option<Counts> {
         let mut now = Counts::default();
         now.iter_mut().zip(counts.iter()).for_each(|(to, count)| *to = count);
-        let last = std::mem::replace(self.last.entry((event, tid)).or_default(), now);
+        let last = std::mem::replace(self.last.entry(tid).or_default().entry(event).or_default(), now);
         for (now, last) in now.iter_mut().zip(&last) {
             *now = now.checked_sub(*last)?;
         }
@@ -35,9 +35,7 @@ impl GroupCounts {
 
     /// Forgets a thread that has ended.
     pub fn forget(&mut self, tid: u32) {
-        if !self.last.is_empty() {
-            self.last.retain(|(_, owner), _| *owner != tid);
-        }
+        self.last.remove(&tid);
     }
 }
 
