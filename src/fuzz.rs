@@ -127,6 +127,8 @@ pub fn unwind(data: &[u8]) {
 pub fn proc_text(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     abi::mappings(data).for_each(|mapping| drop((mapping.path(), mapping.is_deleted())));
+    abi::numa_maps(data).for_each(drop);
+    let _ = procfs::resident_kinds(data);
     procfs::cpu_times(data).for_each(drop);
     let _ = (procfs::status(data), procfs::task_stat(data), procfs::sched_stat(data), procfs::switches(data));
     let _ = (procfs::sched_details(data), procfs::storage_bytes(data), procfs::children(data).count());
@@ -220,7 +222,7 @@ impl Values for Input<'_> {
 
     /// Most columns of text hold words.
     fn text(&mut self) -> String {
-        const WORDS: [&str; 40] = [
+        const WORDS: [&str; 44] = [
             "whole",
             "truncated",
             "broken",
@@ -261,6 +263,10 @@ impl Values for Input<'_> {
             "task-clock",
             "cycles:u",
             "LLC-load-misses",
+            "load",
+            "l3",
+            "modified",
+            "hit",
         ];
         let first = usize::from(self.byte());
         WORDS.get(first).map_or_else(

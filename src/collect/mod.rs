@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod health;
 pub(crate) mod host;
 mod kernel_config;
+pub(crate) mod memory_places;
 pub(crate) mod neighbours;
 pub(crate) mod program;
 mod reading_schedule;

@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_table_of_any_values_is_read_and_shown() {
         let whole = fixture_profile().unwrap();
-        assert!(whole.samples.len() > 1 && layouts().len() == 16);
+        assert!(whole.samples.len() > 1 && layouts().len() == 17);
         let read = profile_with(&[], |_| true).unwrap();
         assert_eq!((read.samples.len(), &read.meta.notes), (whole.samples.len(), &whole.meta.notes));
         let (_, samples) = layouts().iter().find(|(table, _)| *table == "samples").unwrap();

@@ -3,7 +3,7 @@
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse,
-    StackDef, StackEnd, StackId, Symbol, TaskEvent,
+    NodeMemory, StackDef, StackEnd, StackId, Symbol, TaskEvent,
 };
 use crate::units::{Nanos, Ops};
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub enum Event {
     Reading(CounterReading),
     /// The resources that a neighbour on the machine has used.
     Neighbour(NeighbourUse),
+    /// Memory that a process had on a NUMA node.
+    Memory(NodeMemory),
     /// A task was born, renamed or ended.
     Task(TaskEvent),
     /// A task was found in a control group.

@@ -78,6 +78,7 @@ fn lost_with(table: &str) -> &'static str {
         "accesses" => "sampled memory accesses are missing: totals are too low",
         "off_cpu" => "spans off the CPU are missing: totals are too low",
         "windows" => "counter readings are missing from some windows",
+        "pages" => "some readings of memory by node are missing",
         "lost" => "the count of lost records is too low",
         "ops" => "some counts of operations are missing",
         "marks" => "some marks are missing",

@@ -3,8 +3,8 @@
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, FrameDef, Lost, Mark, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse, OffCpu, Sample,
-    StackDef, TaskEvent,
+    CounterDef, FrameDef, Lost, Mark, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse, NodeMemory,
+    OffCpu, Sample, StackDef, TaskEvent,
 };
 use crate::tables::Table;
 
@@ -30,6 +30,7 @@ pub(crate) fn layouts() -> Result<Vec<(&'static str, Table)>> {
         of::<OffCpu>,
         of::<Window>,
         of::<NeighbourUse>,
+        of::<NodeMemory>,
         of::<Lost>,
         of::<OpsTotal>,
         of::<Mark>,

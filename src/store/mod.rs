@@ -1,6 +1,6 @@
 //! The recording on disk: format, writer, reader. Events of live captures and imports are treated alike.
 //!
-//! A recording is a directory with `meta.json` and sixteen tables of Parquet part files; `assets/recording.md`
+//! A recording is a directory with `meta.json` and seventeen tables of Parquet part files; `assets/recording.md`
 //! documents the columns. Three invariants hold at every moment, even after a kill or on a full disk:
 //!
 //! - every file is complete, because it is renamed only after it was written and synced;

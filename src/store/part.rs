@@ -9,7 +9,7 @@ pub(super) const META: &str = "meta.json";
 pub(super) const BASELINE: &str = "baseline.json";
 
 /// Every table, definitions before the tables that refer to them: the order in which parts are written and read.
-pub(super) const TABLES: [&str; 16] = [
+pub(super) const TABLES: [&str; 17] = [
     "counters",
     "mappings",
     "frames",
@@ -23,6 +23,7 @@ pub(super) const TABLES: [&str; 16] = [
     "off_cpu",
     "windows",
     "neighbour_uses",
+    "pages",
     "lost",
     "ops",
     "marks",

@@ -13,7 +13,7 @@ use crate::model::limits::{META_BYTES, PART_BYTES};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
     CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, NeighbourDef,
-    NeighbourUse, Note, OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
+    NeighbourUse, NodeMemory, Note, OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
 };
 use crate::tables::from_parquet;
 use std::collections::BTreeSet;
@@ -162,6 +162,7 @@ impl Recording {
             });
         });
         parts.table(&mut |used: NeighbourUse| repair.pass(Event::Neighbour(used)));
+        parts.table(&mut |memory: NodeMemory| repair.pass(Event::Memory(memory)));
         parts.table(&mut |lost: Lost| repair.pass(Event::Lost(lost)));
         parts.table(&mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
         parts.table(&mut |mark: Mark| repair.pass(Event::Mark(mark)));

@@ -2,8 +2,8 @@
 //! They are part of the format and do not change; a word of a later version reads as `None`.
 
 use crate::model::{
-    AccessKind, LossKind, MembershipSource, MemoryLevel, ModuleKind, NeighbourKind, Snoop, StackEnd, TaskState,
-    TlbResult, Unit,
+    AccessKind, LossKind, MembershipSource, MemoryLevel, ModuleKind, NeighbourKind, PageKind, Snoop, StackEnd,
+    TaskState, TlbResult, Unit,
 };
 
 /// An enumeration with one word for each value.
@@ -46,6 +46,7 @@ words! {
     }
     TlbResult { Hit = "hit", Miss = "miss", Unknown = "unknown" }
     MembershipSource { Sample = "sample", Process = "process", Parent = "parent" }
+    PageKind { Anonymous = "anonymous", File = "file", Huge = "huge" }
     NeighbourKind { Process = "process", Cgroup = "cgroup", Resctrl = "resctrl", Rest = "rest" }
     Unit {
         Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes", Seconds = "s", Micros = "us",

@@ -9,7 +9,7 @@ use super::rows::{NamesDef, OpsTotal, Window};
 use crate::error::Result;
 use crate::model::{
     CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, NeighbourDef,
-    NeighbourUse, OffCpu, Sample, StackDef, TaskEvent,
+    NeighbourUse, NodeMemory, OffCpu, Sample, StackDef, TaskEvent,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +36,7 @@ struct Tables {
     stacks: Buffer<StackDef>,
     neighbours: Buffer<NeighbourDef>,
     neighbour_uses: Buffer<NeighbourUse>,
+    pages: Buffer<NodeMemory>,
     tasks: Buffer<TaskEvent>,
     memberships: Buffer<Membership>,
     samples: Buffer<Sample>,
@@ -49,13 +50,27 @@ struct Tables {
 
 impl Tables {
     /// In the order of [`super::part::TABLES`]: definitions, then the tables that refer to them.
-    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 10]) {
+    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 11]) {
         let Tables { counters, mappings, frames, names, stacks, neighbours, .. } = self;
         let Tables {
-            tasks, memberships, samples, accesses, off_cpu, windows, neighbour_uses, lost, ops, marks, ..
+            tasks,
+            memberships,
+            samples,
+            accesses,
+            off_cpu,
+            windows,
+            neighbour_uses,
+            pages,
+            lost,
+            ops,
+            marks,
+            ..
         } = self;
         let definitions: [&mut dyn Spool; 6] = [counters, mappings, frames, names, stacks, neighbours];
-        (definitions, [tasks, memberships, samples, accesses, off_cpu, windows, neighbour_uses, lost, ops, marks])
+        (
+            definitions,
+            [tasks, memberships, samples, accesses, off_cpu, windows, neighbour_uses, pages, lost, ops, marks],
+        )
     }
 
     fn each(&mut self) -> impl Iterator<Item = &mut dyn Spool> {
@@ -76,6 +91,7 @@ impl Tables {
             Event::Reading(reading) => self.windows.push(Window::Reading(reading)),
             Event::Define(Definition::Neighbour(def)) => self.neighbours.push(def),
             Event::Neighbour(used) => self.neighbour_uses.push(used),
+            Event::Memory(memory) => self.pages.push(memory),
             Event::Task(task) => self.tasks.push(task),
             Event::Membership(membership) => self.memberships.push(membership),
             Event::Lost(lost) => self.lost.push(lost),

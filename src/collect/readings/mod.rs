@@ -29,6 +29,7 @@ mod window;
 
 pub use open::Sources;
 
+use crate::collect::memory_places::MemoryPlaces;
 use crate::collect::neighbours::Neighbours;
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::model::Note;
@@ -65,6 +66,7 @@ pub struct Readings {
     late_ticks: u32,
     neighbours: Option<Neighbours>,
     canaries: Option<Canaries>,
+    memory: Option<MemoryPlaces>,
     notes: Vec<Note>,
 }
 

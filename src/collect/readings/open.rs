@@ -8,6 +8,7 @@ use super::target::{Command, UnreadTime};
 use super::thread::KernelAccounting;
 use super::threads::Threads;
 use super::{Members, Readings};
+use crate::collect::memory_places::MemoryPlaces;
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
@@ -67,6 +68,7 @@ impl Readings {
             }
             _ => None,
         };
+        let by_process = !matches!(members, Members::Nobody);
         let mut readings = Readings {
             members,
             threads: Threads::new(accounting, open_files),
@@ -86,6 +88,8 @@ impl Readings {
             late_ticks: 0,
             neighbours: None,
             canaries: None,
+            // Of whole CPUs, pages are no process's in particular.
+            memory: if by_process { Some(MemoryPlaces::start(proc.clone())?) } else { None },
             notes: Vec::new(),
             proc,
         };

@@ -30,6 +30,9 @@ impl Readings {
     /// Ends the last window: reads everything, even if it was read recently.
     pub fn end(&mut self, at: Nanos, out: &mut Vec<Event>) {
         (self.processes_due, self.machine_due) = (ReadingSchedule::default(), ReadingSchedule::default());
+        if let Some(memory) = &mut self.memory {
+            memory.end(out);
+        }
         self.tick(at, out);
     }
 
@@ -61,6 +64,7 @@ impl Readings {
             canaries.tick(now, out);
         }
         self.read_neighbours(at, out);
+        self.read_memory(at, out);
     }
 
     /// From now on each window also reports what others on the machine use. If the target is CPUs, its neighbours
@@ -91,7 +95,21 @@ impl Readings {
         if let Some(canaries) = &mut self.canaries {
             self.notes.extend(canaries.take_notes());
         }
+        if let Some(memory) = &mut self.memory {
+            self.notes.extend(memory.take_notes());
+        }
         std::mem::take(&mut self.notes)
+    }
+
+    /// A command that is held before its first instruction has nothing but its starter's memory.
+    fn read_memory(&mut self, at: Nanos, out: &mut Vec<Event>) {
+        if at == self.opened && self.command.is_some() {
+            return;
+        }
+        if let Some(mut memory) = self.memory.take() {
+            memory.tick(at, self.opened, || self.ours().pids.into_iter().collect(), out);
+            self.memory = Some(memory);
+        }
     }
 
     fn read_neighbours(&mut self, at: Nanos, out: &mut Vec<Event>) {

@@ -2,13 +2,30 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
+use crate::model::Unit;
 use crate::view::Measured;
 use crate::view::escape::visible;
 use crate::view::number;
-use crate::view::report::{LatencyView, LevelView, LineView, MemoryView, UseView};
+use crate::view::report::{LatencyView, LevelView, LineView, MemoryView, PlacesView, UseView};
 
 /// Threads of a line's user that are named.
 const NAMED: usize = 3;
+
+/// Where memory is and threads run.
+pub(super) fn places(page: &mut Page, view: &PlacesView) {
+    let many = if view.processes == 1 { "process" } else { "processes" };
+    let at = view.at_s.map_or("not read".to_string(), |at| number::seconds(at).joined());
+    page.heading("Memory by node", &format!("pages of {} {many} at {at}", number::count(view.processes as u64)));
+    let rows = view.nodes.iter().map(|node| {
+        let shown =
+            |value: Measured, unit| value.value().map_or("-".to_string(), |it| number::quantity(it, unit).joined());
+        let bytes = [node.anonymous_bytes, node.file_bytes, node.huge_bytes].map(|it| shown(it, Unit::Bytes));
+        let threads = [number::count(node.threads as u64), shown(node.cpu_share, Unit::Share)];
+        [vec![format!("node {}", node.node)], bytes.to_vec(), threads.to_vec()].concat()
+    });
+    page.table(&["", "anonymous", "files and shared", "huge pages", "threads", "samples"], &rows.collect::<Vec<_>>());
+    page.paragraph("  ", &view.text(), Some(Ink::Quiet));
+}
 
 pub(super) fn write(page: &mut Page, view: &MemoryView) {
     let counts = format!(
@@ -68,7 +85,7 @@ fn nodes(page: &mut Page, view: &MemoryView) {
     if view.nodes.is_empty() {
         return;
     }
-    page.heading("Memory by NUMA node", "sampled accesses of the CPUs of each node, by who answered");
+    page.heading("Accesses by NUMA node", "those of the CPUs of each node, by who answered");
     let rows = view.nodes.iter().map(|row| {
         let remote = row.remote_cache + row.remote_dram;
         let all = row.local + remote;

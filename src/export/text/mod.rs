@@ -60,6 +60,9 @@ pub fn report(report: &Report, style: Style) -> Vec<u8> {
     if let Some(off_cpu) = &report.off_cpu {
         off_cpu::write(&mut page, off_cpu);
     }
+    if let Some(view) = &report.places {
+        memory::places(&mut page, view);
+    }
     if let Some(view) = &report.memory {
         memory::write(&mut page, view);
     }

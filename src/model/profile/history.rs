@@ -2,7 +2,7 @@
 //! Results for the remaining time do not change.
 
 use super::{Profile, Samples};
-use crate::model::{Event, Membership, MemoryAccess, NeighbourUse, Scope, TaskChange, TaskEvent};
+use crate::model::{Event, Membership, MemoryAccess, NeighbourUse, NodeMemory, Scope, TaskChange, TaskEvent};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::size_of;
@@ -24,6 +24,7 @@ impl Profile {
             self.off_cpu.bytes(),
             self.readings.bytes(),
             self.neighbour_uses.len() * size_of::<NeighbourUse>(),
+            self.memory.len() * size_of::<NodeMemory>(),
             self.tasks.len() * (size_of::<TaskEvent>() + 16),
             self.memberships.len() * size_of::<Membership>(),
             self.stacks.bytes(),
@@ -38,6 +39,7 @@ impl Profile {
         self.samples.retain(|samples, at| samples.at[at] >= cut);
         self.accesses.retain(|access| access.at >= cut);
         self.off_cpu.retain(|span| span.at + span.blocked + span.queued.unwrap_or_default() > cut);
+        self.forget_memory(cut);
         self.tasks.retain(|task| task.at >= cut || !gone.contains(&task.tid));
         self.forget_memberships(cut, &gone);
         self.forget_readings(cut, &gone);
@@ -74,6 +76,12 @@ impl Profile {
             at += 1;
             it.at >= cut || !gone.contains(&it.tid) && last.get(&it.tid) == Some(&index)
         });
+    }
+
+    /// Keeps the last reading.
+    fn forget_memory(&mut self, cut: Nanos) {
+        let last = self.memory.iter().map(|it| it.at).max();
+        self.memory.retain(|it| it.at >= cut || Some(it.at) == last);
     }
 
     fn forget_readings(&mut self, cut: Nanos, gone: &FxHashSet<u32>) {
@@ -120,6 +128,7 @@ impl Profile {
             }
         }
         fit(&mut self.neighbour_uses);
+        fit(&mut self.memory);
         fit(&mut self.tasks);
         fit(&mut self.memberships);
         fit(&mut self.accesses);
@@ -144,6 +153,7 @@ impl Profile {
         let samples = self.samples.iter().map(Event::Sample);
         let accesses = self.accesses.iter().copied().map(Event::Access);
         let spans = self.off_cpu.iter().map(Event::OffCpu);
+        let memory = self.memory.iter().copied().map(Event::Memory);
         let tasks = self.tasks.iter().cloned().map(Event::Task);
         let memberships = self.memberships.iter().cloned().map(Event::Membership);
         let readings = self.readings.iter().map(Event::Reading);
@@ -152,7 +162,7 @@ impl Profile {
         let ops = self.ops.iter().map(|(at, total)| Event::Ops { at: *at, total: *total });
         let marks = self.marks.iter().cloned().map(Event::Mark);
         let ticks = self.ticks.iter().copied().map(Event::Tick);
-        let samples = samples.chain(accesses).chain(spans).chain(tasks).chain(memberships);
+        let samples = samples.chain(accesses).chain(spans).chain(memory).chain(tasks).chain(memberships);
         samples.chain(readings).chain(uses).chain(lost).chain(ops).chain(marks).chain(ticks)
     }
 }
@@ -198,6 +208,7 @@ fn since(mut event: Event, start: Nanos) -> Event {
         }
         Event::Reading(reading) => reading.at = reading.at - start,
         Event::Neighbour(used) => used.at = used.at - start,
+        Event::Memory(memory) => memory.at = memory.at - start,
         Event::Task(task) => task.at = task.at - start,
         Event::Membership(membership) => membership.at = membership.at - start,
         Event::Lost(lost) => lost.at = lost.at - start,

@@ -15,7 +15,7 @@ pub use unused::{Left, Newest};
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, ModuleId,
-    NeighbourDef, NeighbourUse, OffCpu, StackId, Symbol, TaskEvent, Tick,
+    NeighbourDef, NeighbourUse, NodeMemory, OffCpu, StackId, Symbol, TaskEvent, Tick,
 };
 use crate::units::{Nanos, Ops};
 
@@ -46,6 +46,8 @@ pub struct Profile {
     pub neighbours: Vec<NeighbourDef>,
     /// Their usage, in the order it was read.
     pub neighbour_uses: Vec<NeighbourUse>,
+    /// Memory of the target's processes by NUMA node, reading by reading.
+    pub memory: Vec<NodeMemory>,
     /// Births, renames and ends of tasks.
     pub tasks: Vec<TaskEvent>,
     /// The control groups that tasks were found in; empty in older recordings.

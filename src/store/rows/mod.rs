@@ -5,6 +5,7 @@ mod accesses;
 mod definitions;
 mod memberships;
 mod neighbours;
+mod pages;
 mod samples;
 mod timeline;
 

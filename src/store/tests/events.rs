@@ -3,8 +3,8 @@
 use crate::model::{
     AccessKind, BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost,
     Mark, Membership, MembershipSource, MemoryAccess, MemoryLevel, ModuleDef, ModuleId, ModuleKind, NeighbourDef,
-    NeighbourId, NeighbourKind, NeighbourUse, OffCpu, Sample, Scope, Snoop, StackDef, StackEnd, StackId, Symbol,
-    TaskChange, TaskEvent, TaskState, Tick, TlbResult, Unit,
+    NeighbourId, NeighbourKind, NeighbourUse, NodeMemory, OffCpu, PageKind, Sample, Scope, Snoop, StackDef, StackEnd,
+    StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, TlbResult, Unit,
 };
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
@@ -93,6 +93,7 @@ pub fn chunk(number: u32) -> Vec<Event> {
             cgroup: format!("/web/{number}").into(),
             source: MembershipSource::Sample,
         }),
+        Event::Memory(NodeMemory { at, pid: 41, node: number, kind: PageKind::Huge, bytes: 4096 }),
         Event::Lost(Lost { at, cpu: 3, kind: LossKind::Ring, count: 12 }),
         Event::Ops { at, total: Ops(u64::from(number)) },
         Event::Mark(Mark { at, label: format!("mark {number}") }),
@@ -245,6 +246,10 @@ fn small() -> impl Strategy<Value = Event> {
     prop_oneof![
         (nanos(), any::<u32>(), proptest::sample::select(kinds), any::<u64>())
             .prop_map(|(at, cpu, kind, count)| Event::Lost(Lost { at, cpu, kind, count })),
+        (nanos(), any::<u32>(), any::<u32>(), any::<u64>(), 0..3usize).prop_map(|(at, pid, node, bytes, kind)| {
+            let kind = [PageKind::Anonymous, PageKind::File, PageKind::Huge][kind];
+            Event::Memory(NodeMemory { at, pid, node, kind, bytes })
+        }),
         (nanos(), any::<u64>()).prop_map(|(at, total)| Event::Ops { at, total: Ops(total) }),
         (nanos(), text()).prop_map(|(at, label)| Event::Mark(Mark { at, label })),
         (nanos(), nanos()).prop_map(|(at, span)| Event::Tick(Tick { at, span })),

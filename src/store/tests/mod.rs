@@ -61,9 +61,10 @@ fn by_kind(mut events: Vec<Event>) -> Vec<Event> {
         Event::OffCpu(_) => 10,
         Event::Reading(_) | Event::Tick(_) => 11,
         Event::Neighbour(_) => 12,
-        Event::Lost(_) => 13,
-        Event::Ops { .. } => 14,
-        Event::Mark(_) => 15,
+        Event::Memory(_) => 13,
+        Event::Lost(_) => 14,
+        Event::Ops { .. } => 15,
+        Event::Mark(_) => 16,
     });
     events
 }

@@ -12,7 +12,7 @@ pub use machine::{
     memory_total, pressure,
 };
 pub use proc_fs::ProcFs;
-pub use status::{Status, status};
+pub use status::{Status, resident_kinds, status};
 pub use task::{SchedStat, TaskStat, children, sched_details, sched_stat, storage_bytes, switches, task_stat};
 pub use task_files::{Scratch, TaskDir, TaskFile};
 

@@ -2,6 +2,8 @@
 //! A line that this kernel does not print is `None`.
 
 use super::{fields, parse};
+use crate::model::PageKind;
+use std::collections::BTreeMap;
 
 /// Contents of `status`; see `proc_pid_status(5)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,6 +52,25 @@ pub fn status(text: &[u8]) -> Status {
         }
     }
     status
+}
+
+/// Resident memory by kind in bytes; a kind that the kernel does not print is left out.
+#[must_use]
+pub fn resident_kinds(text: &[u8]) -> BTreeMap<PageKind, u64> {
+    let mut sums = BTreeMap::new();
+    for line in text.split(|&byte| byte == b'\n') {
+        let mut fields = fields(line);
+        let kind = match fields.next() {
+            Some(b"RssAnon:") => PageKind::Anonymous,
+            Some(b"RssFile:" | b"RssShmem:") => PageKind::File,
+            Some(b"HugetlbPages:") => PageKind::Huge,
+            _ => continue,
+        };
+        let bytes = fields.next().and_then(parse::<u64>).and_then(|kib| kib.checked_mul(1024));
+        let sum: &mut u64 = sums.entry(kind).or_default();
+        *sum = sum.saturating_add(bytes.unwrap_or_default());
+    }
+    sums
 }
 
 fn hex(digits: &[u8]) -> Option<u64> {

@@ -3,7 +3,7 @@
 
 use super::{
     EventRow, FunctionRow, Groups, HardwareView, MemoryView, MetricView, NeighboursView, OffCpuView, PathOptions,
-    PathStep, ProcessView, Report, SamplesView, SelectionView, ThreadView,
+    PathStep, PlacesView, ProcessView, Report, SamplesView, SelectionView, ThreadView,
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
@@ -189,6 +189,7 @@ impl Report {
                 .collect(),
             threads_left_out: thread_rows.len().saturating_sub(options.detail_limit()),
             off_cpu,
+            places: PlacesView::of(profile, &tasks, selection).filter(|places| places.at_s.is_some()),
             memory: MemoryView::of(profile, &names, &tasks, selection, options.detail_limit()),
             neighbours: NeighboursView::of(profile, window, options.detail_limit()),
         })

@@ -4,7 +4,6 @@
 mod build;
 mod call_paths;
 mod head;
-mod memory;
 mod metrics;
 mod neighbours;
 mod tables;
@@ -12,7 +11,6 @@ mod tables;
 pub use build::ReportOptions;
 pub use call_paths::{PathOptions, PathStep};
 pub use head::{HardwareView, SamplesView, SelectionView};
-pub use memory::{LatencyView, LevelView, LineView, MemoryView, NodeView, UseView};
 pub use metrics::MetricView;
 pub use neighbours::{NeighbourView, NeighboursView};
 pub use tables::{
@@ -24,6 +22,8 @@ use super::annotate::MixView;
 use super::baseline::BaselineComparisonView;
 use super::code_ipc::CodeIpcView;
 use super::findings::{FindingView, FindingsView};
+pub use super::memory::{LatencyView, LevelView, LineView, MemoryView, NodeView, UseView};
+pub use super::places::{NodePlacesView, PlacesView};
 use crate::analysis::{Names, StackCounts, Tasks};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, FrameId, HostFacts, InstructionClass, Note};
@@ -95,6 +95,9 @@ pub struct Report {
     pub threads_left_out: usize,
     /// Off-CPU time; absent if it was not recorded.
     pub off_cpu: Option<OffCpuView>,
+    /// Memory and threads by NUMA node; absent if the machine's CPUs were not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub places: Option<PlacesView>,
     /// Sampled memory accesses; absent if the hardware sampled none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryView>,

@@ -1,4 +1,4 @@
-//! The report's view of sampled memory accesses: where the data was, and which cache lines threads share.
+//! View model: sampled memory accesses: where the data was, and which cache lines threads share.
 
 use crate::analysis::{
     AccessSummary, CacheLine, CacheLines, Latency, LevelRow, LineUse, Names, NodeAccesses, Selection, Sharing, Tasks,
@@ -136,13 +136,8 @@ pub struct UseView {
 
 impl MemoryView {
     /// Returns `None` for a recording in which no access was sampled.
-    pub(super) fn of(
-        profile: &Profile,
-        names: &Names,
-        tasks: &Tasks,
-        selection: &Selection,
-        most: usize,
-    ) -> Option<Self> {
+    #[must_use]
+    pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, selection: &Selection, most: usize) -> Option<Self> {
         has_accesses(profile).then(|| {
             let summary = accesses(profile, tasks, selection);
             let lines = cache_lines(profile, names, tasks, selection);
