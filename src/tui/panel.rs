@@ -72,6 +72,8 @@ pub enum ScreenId {
     Counters,
     /// The findings.
     Findings,
+    /// Memory and threads by NUMA node.
+    Numa,
     /// The sweep.
     Scaling,
     /// The session compared with its baseline.

@@ -19,6 +19,7 @@ pub(crate) mod labels;
 mod measured;
 pub(crate) mod memory;
 mod notes;
+pub(crate) mod numa;
 pub(crate) mod number;
 pub(crate) mod overview;
 pub(crate) mod picker;

@@ -154,6 +154,8 @@ pub enum ViewRequest {
     Counters,
     /// The findings.
     Findings,
+    /// Memory and threads by node, and sampled accesses.
+    Numa,
     /// The sweep; only in a session of a sweep.
     Scaling,
     /// The session compared with its baseline.

@@ -3,7 +3,7 @@
 use crate::tui::panel::ScreenId;
 
 /// The screens in the order of their numbers.
-const ORDER: [(ScreenId, &str); 8] = [
+const ORDER: [(ScreenId, &str); 9] = [
     (ScreenId::Overview, "Overview"),
     (ScreenId::Flame, "Flame"),
     (ScreenId::Functions, "Functions"),
@@ -12,6 +12,7 @@ const ORDER: [(ScreenId, &str); 8] = [
     (ScreenId::Findings, "Findings"),
     (ScreenId::Scaling, "Scaling"),
     (ScreenId::Baseline, "Baseline"),
+    (ScreenId::Numa, "NUMA"),
 ];
 
 /// The screens of a comparison; numbers mean the same as elsewhere.
@@ -85,11 +86,11 @@ mod tests {
     #[test]
     fn screens_follow_each_other_around() {
         assert_eq!(SessionKind::Profile.numbered(2), Some(ScreenId::Flame));
-        assert_eq!((SessionKind::Profile.numbered(0), SessionKind::Profile.numbered(9)), (None, None));
+        assert_eq!((SessionKind::Profile.numbered(0), SessionKind::Profile.numbered(10)), (None, None));
         assert_eq!(SessionKind::Comparison.after(ScreenId::Conditions, 1), ScreenId::Changes);
-        assert_eq!(SessionKind::Profile.after(ScreenId::Overview, -1), ScreenId::Baseline);
+        assert_eq!(SessionKind::Profile.after(ScreenId::Overview, -1), ScreenId::Numa);
         assert_eq!(SessionKind::Profile.after(ScreenId::Findings, 1), ScreenId::Baseline);
-        assert_eq!(SessionKind::Profile.after(ScreenId::Baseline, 1), ScreenId::Overview);
+        assert_eq!(SessionKind::Profile.after(ScreenId::Numa, 1), ScreenId::Overview);
         assert_eq!(SessionKind::Sweep.after(ScreenId::Scaling, 1), ScreenId::Flame);
         assert_eq!(SessionKind::Sweep.after(ScreenId::Flame, -1), ScreenId::Scaling);
     }

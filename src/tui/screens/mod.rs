@@ -9,6 +9,7 @@ mod findings;
 mod flame;
 mod functions;
 mod kind;
+mod numa;
 mod overview;
 mod panels;
 mod sweep;

@@ -1,6 +1,6 @@
 //! The panels of all screens.
 
-use super::{baseline, code, conditions, counters, diff, findings, flame, functions, overview, sweep, threads};
+use super::{baseline, code, conditions, counters, diff, findings, flame, functions, numa, overview, sweep, threads};
 use crate::tui::panel::{Panel, ScreenId};
 use crate::view::query::ComparisonTab;
 use crate::view::snapshot::PanelView;
@@ -21,6 +21,7 @@ pub struct Panels {
     /// The sweep; the session queries the point chosen there.
     pub scaling: sweep::State,
     baseline: baseline::State,
+    numa: numa::State,
     changes: diff::State,
     /// The code that changed; other screens point into it.
     pub code: code::State,
@@ -40,6 +41,7 @@ impl Panels {
             ScreenId::Findings => &self.findings,
             ScreenId::Scaling => &self.scaling,
             ScreenId::Baseline => &self.baseline,
+            ScreenId::Numa => &self.numa,
             ScreenId::Changes => &self.changes,
             ScreenId::Code => &self.code,
             ScreenId::Conditions => &self.conditions,
@@ -57,6 +59,7 @@ impl Panels {
             ScreenId::Findings => &mut self.findings,
             ScreenId::Scaling => &mut self.scaling,
             ScreenId::Baseline => &mut self.baseline,
+            ScreenId::Numa => &mut self.numa,
             ScreenId::Changes => &mut self.changes,
             ScreenId::Code => &mut self.code,
             ScreenId::Conditions => &mut self.conditions,
@@ -85,6 +88,7 @@ pub fn screen_of(body: &PanelView) -> ScreenId {
         PanelView::Findings(_) => ScreenId::Findings,
         PanelView::Scaling(_) => ScreenId::Scaling,
         PanelView::Baseline(_) => ScreenId::Baseline,
+        PanelView::Numa(_) => ScreenId::Numa,
         PanelView::Comparison(ComparisonTab::Overview, _) => ScreenId::Changes,
         PanelView::Comparison(ComparisonTab::Functions, _) => ScreenId::Code,
         PanelView::Comparison(ComparisonTab::Conditions, _) => ScreenId::Conditions,

@@ -16,6 +16,7 @@ use super::counters::CountersView;
 use super::findings::FindingsView;
 use super::flame_tree::FlameTree;
 use super::functions::FunctionsView;
+use super::numa::NumaView;
 use super::overview::Overview;
 use super::query::{ComparisonTab, Query};
 use super::sweep::SweepView;
@@ -48,6 +49,8 @@ pub enum PanelView {
     Counters(CountersView),
     /// The findings.
     Findings(FindingsView),
+    /// Memory and threads by node, and sampled accesses.
+    Numa(Box<NumaView>),
     /// The sweep.
     Scaling(Box<SweepView>),
     /// The session compared with its baseline; `None` without a baseline.

@@ -1,0 +1,108 @@
+//! The screen NUMA: a text with the memory and threads of each node, and with sampled accesses and shared cache lines.
+
+mod lines;
+#[cfg(test)]
+mod tests;
+
+use crate::tui::keys::Action;
+use crate::tui::list::{WHEEL_LINES, scrolled, wheel};
+use crate::tui::panel::{Panel, PanelContext, PanelRequest};
+use crate::tui::widgets::put_line;
+use crate::view::escape::visible;
+use crate::view::fit::end;
+use crate::view::numa::NumaView;
+use crate::view::query::ViewRequest;
+use crate::view::snapshot::PanelView;
+use lines::{Line, Tone};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::MouseEvent;
+use ratatui::layout::Rect;
+
+/// The screen's state.
+#[derive(Debug, Default)]
+pub struct State {
+    view: Option<Box<NumaView>>,
+    top: usize,
+    search: String,
+}
+
+impl State {
+    fn lines(&self) -> Vec<Line> {
+        self.view.as_deref().map_or_else(|| vec![Line::of(Tone::Quiet, "waiting for the memory")], lines::lines)
+    }
+
+    /// Scrolls; returns false if the action is not a movement.
+    fn scroll(&mut self, action: Action, area: Rect) -> bool {
+        let top = scrolled(action, self.top, self.lines().len(), area.height);
+        self.top = top.unwrap_or(self.top);
+        top.is_some()
+    }
+
+    fn fits(&self, line: &Line) -> bool {
+        !self.search.is_empty() && line.text.to_lowercase().contains(&self.search)
+    }
+
+    /// Scrolls to the next line that contains the search text and wraps around at the end.
+    fn find(&mut self, by: i64, area: Rect) {
+        let lines = self.lines();
+        let count = lines.len() as i64;
+        let steps = (1..=count).map(|step| (self.top as i64 + by * step).rem_euclid(count.max(1)));
+        if let Some(next) = steps.into_iter().find(|at| self.fits(&lines[*at as usize])) {
+            self.top = (next as usize).min(lines.len().saturating_sub(usize::from(area.height)));
+        }
+    }
+}
+
+impl Panel for State {
+    fn request(&self) -> ViewRequest {
+        ViewRequest::Numa
+    }
+
+    fn show(&mut self, body: PanelView) {
+        if let PanelView::Numa(view) = body {
+            self.view = Some(view);
+        }
+    }
+
+    fn draw(&self, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let lines = self.lines();
+        let top = self.top.min(lines.len().saturating_sub(usize::from(area.height)));
+        for (line, y) in lines.iter().skip(top).zip(area.top()..area.bottom()) {
+            let style = match line.tone {
+                _ if self.fits(line) => cx.theme.found,
+                Tone::Heading => cx.theme.heading,
+                Tone::Text => cx.theme.text,
+                Tone::Captions | Tone::Quiet => cx.theme.dim,
+                Tone::Alert => cx.theme.warn,
+            };
+            let row = Rect { y, height: 1, ..area };
+            let room = usize::from(row.width.saturating_sub(2));
+            put_line(buf, row, row.x + 1, &end(&visible(&line.text), room, cx.glyphs.ellipsis), style);
+        }
+    }
+
+    fn act(&mut self, action: Action, _: &PanelContext<'_>, area: Rect) -> Option<Vec<PanelRequest>> {
+        match action {
+            Action::SearchNext => self.find(1, area),
+            Action::SearchPrevious => self.find(-1, area),
+            action => return self.scroll(action, area).then(Vec::new),
+        }
+        Some(Vec::new())
+    }
+
+    fn mouse(&mut self, event: MouseEvent, _: &PanelContext<'_>, area: Rect) -> Vec<PanelRequest> {
+        if let Some(action) = wheel(event.kind) {
+            (0..WHEEL_LINES).for_each(|_| _ = self.scroll(action, area));
+        }
+        Vec::new()
+    }
+
+    fn search(&mut self, text: &str) {
+        self.search = text.to_lowercase();
+    }
+
+    fn status(&self, _: &PanelContext<'_>) -> Option<String> {
+        Some(self.view.as_deref()?.places.as_ref()?.text())
+    }
+}
