@@ -109,3 +109,21 @@ fn code_is_ranked_by_where_its_data_was() {
     let refused = dir.ironlaw(&["report", none.to_str().unwrap(), "--by", "memory"]);
     assert!(refused.code == Some(1) && refused.err.contains("perf mem record"), "{}", refused.err);
 }
+
+#[test]
+fn pages_and_threads_of_a_running_program_are_recorded_by_node() {
+    require!("perf");
+    let dir = Dir::new();
+    dir.record("run", "", "spin --threads 2 --seconds 3");
+    let report = dir.report("run.ironlaw", "");
+    let places = &report["places"];
+    assert!(places["at_s"].as_f64().unwrap() > 0.4 && places["processes"] == 1, "{places}");
+    let nodes = places["nodes"].as_array().unwrap();
+    let sum = |key: &str| nodes.iter().map(|node| node[key]["value"].as_f64().unwrap()).sum::<f64>();
+    assert!(sum("anonymous_bytes") > 65536.0 && sum("file_bytes") > 65536.0, "{places}");
+    assert!((sum("cpu_share") - 1.0).abs() < 1e-9, "{places}");
+    assert!(nodes.iter().map(|node| node["threads"].as_u64().unwrap()).sum::<u64>() >= 2, "{places}");
+    let text = dir.line("report run.ironlaw").succeeds().out;
+    assert_eq!(text.contains("one NUMA node: all memory is local"), nodes.len() == 1, "{text}");
+    assert_eq!(places["expected_remote"]["value"] == 0.0, nodes.len() == 1, "{places}");
+}
