@@ -25,7 +25,7 @@ pub struct Selection {
     pub comms: Vec<String>,
     /// Processes by id; a thread must belong to one of them.
     pub pids: Vec<u32>,
-    /// Threads by their last control group; empty for all.
+    /// Threads by their last control group, where `*` matches any characters; empty for all.
     pub cgroups: Vec<String>,
     /// CPUs of samples; empty for all. Waits and counters are not restricted: they have none.
     pub cpus: Vec<u32>,
@@ -78,11 +78,12 @@ impl Selection {
         if any_thread && self.pids.is_empty() && self.cgroups.is_empty() {
             return ThreadSet::All;
         }
+        let in_group = |group: &str| self.cgroups.iter().any(|pattern| matches(pattern, group));
         let named = |comm: &str| self.comms.iter().any(|pattern| matches(pattern, comm));
         let chosen = tasks.iter().filter(|task| {
             (any_thread || self.tids.contains(&task.tid) || named(&task.comm))
                 && (self.pids.is_empty() || self.pids.contains(&task.pid))
-                && (self.cgroups.is_empty() || self.cgroups.iter().any(|group| task.cgroup.as_deref() == Some(group)))
+                && (self.cgroups.is_empty() || task.cgroup.as_deref().is_some_and(in_group))
         });
         ThreadSet::Only(chosen.map(|task| task.tid).collect())
     }
@@ -122,7 +123,7 @@ impl Selection {
         }
         if self.who(tasks) == ThreadSet::Only(FxHashSet::default()) {
             return Err(Error::new(ErrorKind::NotFound, "no thread of the recording is selected")
-                .hint("`ironlaw report` without --thread lists the threads."));
+                .hint("`ironlaw report` without a selection lists the threads, with --by cgroup the control groups."));
         }
         Ok(())
     }
@@ -155,7 +156,7 @@ mod tests {
         synthetic.alive(41, "main").alive(42, "io").alive(43, "new");
         synthetic.joins(0, 41, "/a").joins(0, 42, "/a").joins(5, 42, "/b");
         let tasks = Tasks::of(&synthetic.finish());
-        for (group, expected) in [("/a", vec![41]), ("/b", vec![42]), ("/c", vec![])] {
+        for (group, expected) in [("/a", vec![41]), ("/b", vec![42]), ("/*", vec![41, 42]), ("/c", vec![])] {
             let selection = Selection { cgroups: vec![group.to_string()], ..Selection::default() };
             assert_eq!(selection.who(&tasks), ThreadSet::Only(expected.into_iter().collect()), "{group}");
         }

@@ -179,6 +179,7 @@ pub(super) fn selection(args: &SelectionArgs, profile: &Profile) -> Result<Selec
     selection.tids.extend(&args.tid);
     selection.comms.extend(args.comm.iter().cloned());
     selection.pids.clone_from(&args.pid);
+    selection.cgroups.clone_from(&args.cgroup);
     selection.cpus = args.cpu.as_ref().map(|list| list.0.clone()).unwrap_or_default();
     Ok(selection)
 }

@@ -151,8 +151,9 @@ def ipc_of_code(checks, guest):
                         "start-up, entries into the kernel")
             checks.between(f"{tag}: {name}: samples whose counts are known, of all", instructions["samples"] / cycles["samples"], 0.9, 1.0,
                            "the rest began in ironlaw's own code")
-            checks.near(f"{tag}: {name}: instructions of a known sample", instructions["weight"] / instructions["samples"], period * ipc, 1e-3 * period * ipc,
-                        "entries into the kernel")
+            # An interval in which one sample is missing is known too, so the mean of a sample says less than the sum.
+            checks.near(f"{tag}: {name}: instructions of all known samples", instructions["weight"], 100_000 * PER_OP, 0.01 * 100_000 * PER_OP,
+                        "start-up, entries into the kernel, unknown samples")
             checks.near(f"{tag}: {name}: IPC of all code", report["code_ipc"]["all"]["ipc"]["value"], ipc, 1e-3 * ipc, "entries into the kernel")
         rows = {row["name"]: row["rates"] for row in phases["functions"]}
         for function, instructions in (("heavy_part", HEAVY), ("light_part", LIGHT)):

@@ -118,6 +118,9 @@ pub struct SelectionArgs {
     /// Select these processes by id
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pub pid: Vec<u32>,
+    /// Select threads by the last control group each was in, with * for any characters
+    #[arg(long, value_name = "CGROUP", value_delimiter = ',')]
+    pub cgroup: Vec<String>,
     /// Select samples on these CPUs, e.g. 0-3,8; metrics and waits stay those of all
     #[arg(short = 'C', long, value_name = "CPUS", value_parser = values::cpu_list)]
     pub cpu: Option<CpuList>,
