@@ -7,12 +7,14 @@ use super::{pager, plan};
 use crate::analysis::{GroupKey, Selection, SortBy};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
-use crate::model::Baseline;
 use crate::model::profile::Profile;
+use crate::model::{Baseline, FrameId};
 use crate::session::{self, RecordedCode};
 use crate::store;
 use crate::sweep::{self, Folder};
 use crate::view::report::{Report, ReportOptions};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Threads, processes and blocked paths listed in text.
@@ -46,9 +48,10 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         // Programs need all rows, and so do users who request them.
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
-    let mut report = Report::build(profile, &options)?;
+    let mut code = RecordedCode::of(profile, None);
+    let locked = code.locked(hottest_frames(profile));
+    let mut report = Report::build_with(profile, &options, Some(&locked))?;
     if args.mix {
-        let mut code = RecordedCode::of(profile, None);
         report.add_mix(profile, &options, |frame| code.class(frame));
     }
     if let Some(baseline) = baseline(args, &path)? {
@@ -132,6 +135,20 @@ fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
     };
     let report = super::sweep::report(&meta, &results);
     pager::show(&super::sweep::render(&report, format, global, args.output.is_some())?, args.output.as_deref())
+}
+
+/// The innermost frames of the stacks with the most samples: what rules judge by takes a share of these.
+fn hottest_frames(profile: &Profile) -> Vec<FrameId> {
+    const MOST: usize = 4096;
+    let mut samples: BTreeMap<FrameId, u64> = BTreeMap::new();
+    for sample in profile.samples.iter() {
+        if let Some(frame) = profile.walk(sample.stack).next() {
+            *samples.entry(frame).or_default() += 1;
+        }
+    }
+    let mut frames: Vec<(FrameId, u64)> = samples.into_iter().collect();
+    frames.sort_by_key(|(frame, samples)| (Reverse(*samples), *frame));
+    frames.into_iter().take(MOST).map(|(frame, _)| frame).collect()
 }
 
 /// The report as `demo` prints it: the top functions only.

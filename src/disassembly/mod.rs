@@ -23,10 +23,41 @@ pub fn classify(architecture: Architecture, bytes: &[u8]) -> InstructionClass {
     }
 }
 
+/// Whether a locked instruction may end where the bytes end. On x86-64, whose instructions begin anywhere, only the whole
+/// function tells for sure.
+#[must_use]
+pub fn may_end_locked(architecture: Architecture, bytes: &[u8]) -> bool {
+    let locked = |length: usize| {
+        let code = bytes.len().checked_sub(length).and_then(|start| bytes.get(start..));
+        code.is_some_and(|code| match architecture {
+            Architecture::X86_64 => x86::is_locked(code),
+            Architecture::Aarch64 => classify(architecture, code) == InstructionClass::Locked,
+        })
+    };
+    match architecture {
+        Architecture::X86_64 => (2..=15).any(locked),
+        Architecture::Aarch64 => locked(4),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_locked_instruction_is_seen_from_behind_it() {
+        let x86 = |bytes: &[u8]| may_end_locked(Architecture::X86_64, bytes);
+        // nop; lock add qword ptr [rdi], 1. xchg [rdi], eax. mov eax, 0x2710. lea rdx, [rsi+rax].
+        assert!(x86(&[0x90, 0xf0, 0x48, 0x83, 0x07, 0x01]) && x86(&[0x90, 0x87, 0x07]));
+        assert!(!x86(&[0xf0, 0x48, 0x83, 0x07, 0x01, 0x90]), "one instruction further");
+        assert!(!x86(&[0xb8, 0x10, 0x27, 0, 0]) && !x86(&[0x48, 0x8d, 0x14, 0x06]) && !x86(&[]));
+        let arm = |words: &[u32]| {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            may_end_locked(Architecture::Aarch64, &bytes)
+        };
+        assert!(arm(&[0xd503_201f, 0xf820_0041]) && !arm(&[0xf820_0041, 0xd503_201f]) && !arm(&[]));
+    }
 
     proptest! {
         #[test]

@@ -43,6 +43,12 @@ pub(super) fn classify(bytes: &[u8]) -> InstructionClass {
     class(&Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE).decode())
 }
 
+/// Whether the bytes are one locked instruction, all of them.
+pub(super) fn is_locked(bytes: &[u8]) -> bool {
+    let instruction = Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE).decode();
+    instruction.len() == bytes.len() && class(&instruction) == InstructionClass::Locked
+}
+
 fn class(instruction: &Instruction) -> InstructionClass {
     if instruction.is_invalid() {
         return InstructionClass::Unknown;

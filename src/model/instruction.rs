@@ -1,6 +1,12 @@
 //! Machine instructions, decoded.
 
+use super::FrameId;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
+
+/// Whether the samples at a frame stand for a locked instruction: they fell on one, or right behind it. Frames whose code
+/// cannot be read are absent.
+pub type LockedFrames = FxHashMap<FrameId, bool>;
 
 /// The architectures whose code can be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

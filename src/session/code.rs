@@ -6,8 +6,8 @@ use crate::disassembly;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
 use crate::model::{
-    Architecture, DecodedInstruction, FileStamp, FrameDef, FrameId, FunctionCode, InstructionClass, ModuleDef,
-    ModuleId, ModuleKind, ObjectFile, Syntax,
+    Architecture, DecodedInstruction, FileStamp, FrameDef, FrameId, FunctionCode, InstructionClass, LockedFrames,
+    ModuleDef, ModuleId, ModuleKind, ObjectFile, Syntax,
 };
 use crate::symbols;
 use crate::sys::procfs::ProcFs;
@@ -55,6 +55,30 @@ impl<'a> RecordedCode<'a> {
     pub fn class(&mut self, frame: FrameId) -> Option<InstructionClass> {
         let code = self.instruction(frame)?;
         Some(disassembly::classify(code.architecture, &code.bytes))
+    }
+
+    /// Which of these frames stand for locked instructions; those whose code cannot be read are left out.
+    pub fn locked(&mut self, frames: impl IntoIterator<Item = FrameId>) -> LockedFrames {
+        frames.into_iter().filter_map(|frame| Some((frame, self.is_locked(frame)?))).collect()
+    }
+
+    fn is_locked(&mut self, frame: FrameId) -> Option<bool> {
+        let code = self.instruction(frame)?;
+        if disassembly::classify(code.architecture, &code.bytes) == InstructionClass::Locked {
+            return Some(true);
+        }
+        let (def, module) = self.place(frame).ok()?;
+        let length = def.address.min(LONGEST);
+        let before = self.file(module)?.bytes(def.address - length, length)?;
+        if !disassembly::may_end_locked(code.architecture, &before) {
+            return Some(false);
+        }
+        // Rare: decoded from the start of the function, the instruction before is known.
+        let (code, decoded) = self.function(frame, Syntax::default()).ok()?;
+        let address = def.address.wrapping_add(code.slide);
+        let at = decoded.partition_point(|one| one.address < address);
+        let before = at.checked_sub(1).and_then(|at| decoded.get(at));
+        Some(before.is_some_and(|one| one.class == InstructionClass::Locked))
     }
 
     /// The text of the instruction at a frame, with offsets in the file for addresses; `None` if its code cannot be read.

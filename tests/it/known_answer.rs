@@ -123,6 +123,31 @@ fn hotspot_shows_the_shares_that_were_planted() {
     assert!(below > 0.98, "{below} of checksum_block is below its caller");
 }
 
+#[test]
+fn locked_instructions_are_found_where_threads_contend_and_nowhere_else() {
+    require!("perf");
+    let dir = Dir::new();
+    for (workload, function) in [
+        ("false-sharing", Some("bump_counter")),
+        ("atomic", Some("bump_shared_counter")),
+        ("hotspot", None),
+        ("mutex", None),
+        ("spin", None),
+    ] {
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1.5"));
+        let report = dir.report(&format!("{workload}.ironlaw"), "");
+        let found = finding(&report, "locked-instructions");
+        assert_eq!(found.is_some(), function.is_some(), "{workload}: {}", report["findings"]);
+        match (found, function) {
+            (Some(found), Some(function)) => assert!(place(found).contains(function), "{workload}: {found}"),
+            _ => assert!(list(&report["findings"], "clear").any(|rule| rule == "locked-instructions"), "{workload}"),
+        }
+    }
+    // One thread does not contend with itself.
+    dir.record("alone", "", "false-sharing --threads 1 --seconds 1");
+    assert!(finding(&dir.report("alone.ironlaw", ""), "locked-instructions").is_none());
+}
+
 /// The shell tells what the kernel counted for its child; the run does not end with a window, so the last part counts.
 #[test]
 fn spin_has_the_cpu_time_the_kernel_counted() {

@@ -9,7 +9,7 @@ use ironlaw::export::svg::SvgOptions;
 use ironlaw::view::flame::{FlameGraph, FlameOptions};
 use ironlaw::view::report::{Report, ReportOptions};
 use model::profile::Profile;
-use model::{LossKind, Note, Scope, StackEnd, Target, TaskChange, TaskState};
+use model::{InstructionClass, LossKind, Note, Scope, StackEnd, Target, TaskChange, TaskState};
 
 /// A server with two workers on a machine without hardware counters; one function has a hostile name.
 fn profile() -> Profile {
@@ -218,6 +218,10 @@ fn json_keeps_to_its_schema() {
     let mut reports = vec![report(|_| ()), report(|o| o.by = vec![GroupKey::Thread])];
     reports.push(report(|o| o.selection.axis = Axis::OffCpu));
     reports.push(Report::build(&Synthetic::new().finish(), &ReportOptions::default()).expect("empty is no error"));
+    let mut mixed = report(|_| ());
+    let mut classes = [Some(InstructionClass::Locked), Some(InstructionClass::LoadStore), None].into_iter().cycle();
+    mixed.add_mix(&profile(), &ReportOptions::default(), |_| classes.next().flatten());
+    reports.push(mixed);
     for report in reports {
         let bytes = export::json::report(&report).expect("it can be written");
         let value = serde_json::from_slice(&bytes).expect("it is JSON");

@@ -18,6 +18,7 @@ mod kernel_spin;
 mod kernel_time;
 mod limits;
 mod lock_wait;
+mod locked_instructions;
 mod memory_pressure;
 mod migrations;
 mod mmap_lock;
@@ -69,6 +70,9 @@ const RULES: &[Rule] = &[
     hardware::CAPACITY,
     hardware::WALKS,
 ];
+
+/// Rules that need the code of the program, where it was read.
+const CODE_RULES: &[Rule] = &[locked_instructions::RULE];
 
 /// In decision order.
 const REMAINDERS: &[RemainderRule] = &[kernel_time::RULE, hot_function::RULE];

@@ -1,7 +1,7 @@
 //! What a rule over one window of a recording is, and how all of them are applied and ranked.
 
 use super::code_path::CodeClass;
-use super::{REMAINDERS, RULES, RuleContext};
+use super::{CODE_RULES, REMAINDERS, RULES, RuleContext};
 use crate::analysis::finding::{Finding, RuleResults};
 use crate::model::Why;
 
@@ -40,7 +40,7 @@ pub fn evaluate(context: &RuleContext<'_>) -> RuleResults {
     let mut results = RuleResults::default();
     let mut found: Vec<(FindingKind, Finding)> = Vec::new();
     let mut explained: Vec<CodeClass> = Vec::new();
-    for rule in RULES {
+    for rule in RULES.iter().chain(CODE_RULES.iter().filter(|_| context.locked.is_some())) {
         let finding = results.record(context.evaluate_rule(rule.evaluate).into(), rule.id, rule.title);
         explained.extend(finding.iter().flat_map(|_| rule.explains));
         found.extend(finding.map(|finding| (rule.kind, finding)));

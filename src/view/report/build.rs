@@ -14,7 +14,7 @@ use crate::analysis::{
 use crate::error::Result;
 use crate::model::glob::matches;
 use crate::model::profile::Profile;
-use crate::model::{Meta, OpsSpec, WaitSource};
+use crate::model::{LockedFrames, Meta, OpsSpec, WaitSource};
 use crate::view::code_ipc::CodeIpcView;
 use crate::view::findings::FindingsView;
 use crate::view::labels::{axis_of, call_graph_of, rate_of};
@@ -108,6 +108,14 @@ impl Report {
     /// # Errors
     /// Those of [`Selection::check`].
     pub fn build(profile: &Profile, options: &ReportOptions) -> Result<Report> {
+        Report::build_with(profile, options, None)
+    }
+
+    /// As [`Report::build`], with findings from the code at the sampled addresses.
+    ///
+    /// # Errors
+    /// Those of [`Selection::check`].
+    pub fn build_with(profile: &Profile, options: &ReportOptions, locked: Option<&LockedFrames>) -> Result<Report> {
         let tasks = Tasks::of(profile);
         options.selection.check(profile, &tasks)?;
         if options.by.contains(&GroupKey::Cgroup) {
@@ -121,7 +129,8 @@ impl Report {
         let window = selection.time.window(&profile.ticks, profile.duration());
         let counts = StackCounts::of(profile, &tasks, selection);
         let summary = summary(profile, &counters, &counts, window);
-        let context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
+        let mut context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
+        context.locked = locked;
         let ranked = |by| rank(profile, &names, &tasks, &counts, by, options.sort);
         let functions = match (context.functions_by(selection.axis), options.sort) {
             (Some(functions), SortBy::SelfWeight) => Cow::Borrowed(functions),
