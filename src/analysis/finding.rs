@@ -149,7 +149,7 @@ impl Evidence {
     }
 
     /// The same number, read from a metric.
-    pub(in crate::analysis) fn from_metric(self, id: MetricId) -> Evidence {
+    pub(in crate::analysis) fn read_from(self, id: MetricId) -> Evidence {
         Evidence { metric: Some(id), ..self }
     }
 }

@@ -47,13 +47,14 @@ pub fn memory_places(profile: &Profile, tasks: &Tasks, selection: &Selection) ->
     let mut bytes: BTreeMap<(u32, PageKind), u64> = BTreeMap::new();
     let mut pids = BTreeSet::new();
     for it in readings.filter(|it| Some(it.at) == at) {
-        *bytes.entry((it.node, it.kind)).or_default() += it.bytes;
+        let sum = bytes.entry((it.node, it.kind)).or_default();
+        *sum = sum.saturating_add(it.bytes);
         pids.insert(it.pid);
     }
     let (by_node, threads) = samples_by_node(profile, tasks, selection);
     let of_cpus = profile.meta.host.cpus.iter().map(|cpu| cpu.node);
     let all: BTreeSet<u32> = of_cpus.chain(bytes.keys().map(|(node, _)| *node)).collect();
-    let sampled: u64 = by_node.values().sum();
+    let sampled: u128 = by_node.values().sum();
     let nodes: Vec<NodePlaces> = all
         .into_iter()
         .map(|node| NodePlaces {
@@ -69,7 +70,7 @@ pub fn memory_places(profile: &Profile, tasks: &Tasks, selection: &Selection) ->
     MemoryPlaces { at, processes: pids.len(), expected_remote: expected_remote(&nodes, at), nodes }
 }
 
-fn share(part: u64, whole: u64) -> Measure<f64> {
+fn share(part: u128, whole: u128) -> Measure<f64> {
     if whole == 0 { Measure::Missing(Why::TooFewSamples) } else { Measure::exact(part as f64 / whole as f64) }
 }
 
@@ -78,21 +79,22 @@ fn samples_by_node(
     profile: &Profile,
     tasks: &Tasks,
     selection: &Selection,
-) -> (BTreeMap<u32, u64>, FxHashMap<u32, u32>) {
+) -> (BTreeMap<u32, u128>, FxHashMap<u32, u32>) {
     let node_of: FxHashMap<u32, u32> = profile.meta.host.cpus.iter().map(|it| (it.cpu, it.node)).collect();
     let event = match selection.axis {
         Axis::Event(event) => event,
         Axis::OffCpu => 0,
     };
     let who = selection.who(tasks);
-    let (mut by_node, mut by_thread) = (BTreeMap::new(), FxHashMap::<u32, BTreeMap<u32, u64>>::default());
+    let (mut by_node, mut by_thread) = (BTreeMap::new(), FxHashMap::<u32, BTreeMap<u32, u128>>::default());
     for at in super::observe::chosen_samples(profile, event, selection, &who) {
         let samples = &profile.samples;
         let Some(node) = node_of.get(&samples.cpu[at]) else { continue };
-        *by_node.entry(*node).or_default() += samples.weight[at];
-        *by_thread.entry(samples.tid[at]).or_default().entry(*node).or_default() += samples.weight[at];
+        let weight = u128::from(samples.weight[at]);
+        *by_node.entry(*node).or_default() += weight;
+        *by_thread.entry(samples.tid[at]).or_default().entry(*node).or_default() += weight;
     }
-    let home = |nodes: BTreeMap<u32, u64>| nodes.into_iter().max_by_key(|(node, weight)| (*weight, u32::MAX - node));
+    let home = |nodes: BTreeMap<u32, u128>| nodes.into_iter().max_by_key(|(node, weight)| (*weight, u32::MAX - node));
     let homes = by_thread.into_iter().filter_map(|(tid, nodes)| Some((tid, home(nodes)?.0)));
     (by_node, homes.collect())
 }

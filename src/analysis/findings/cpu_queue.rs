@@ -72,7 +72,7 @@ fn by_pressure(context: &RuleContext<'_>, why: Why) -> Result<Option<Finding>, W
         title: RULE.title,
         share: None,
         claim: format!("For {} of {}, some runnable task had no CPU.", percent(pressure), seconds(wall)),
-        evidence: vec![Evidence::of("CPU pressure, some", pressure, U::Share, CPU_PRESSURE).from_metric(id)],
+        evidence: vec![Evidence::of("CPU pressure, some", pressure, U::Share, CPU_PRESSURE).read_from(id)],
         confidence: Confidence::Medium,
         place: None,
         refuted_by: "CPU pressure (PSI) is about 0",

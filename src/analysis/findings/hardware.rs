@@ -31,7 +31,7 @@ impl RuleContext<'_> {
 
 /// An evidence row, if the metric was measured.
 fn plain(context: &RuleContext<'_>, id: MetricId, label: &'static str, unit: U) -> Option<Evidence> {
-    context.metric(id).ok().map(|value| Evidence::plain(label, value, unit).from_metric(id))
+    context.metric(id).ok().map(|value| Evidence::plain(label, value, unit).read_from(id))
 }
 
 fn found(
@@ -63,7 +63,7 @@ fn frequency(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     // On mostly idle CPUs the governor lowers the clock, and nothing is lost.
     let busy = context.work()?.running >= limits::BUSY_FOR_CLOCK;
     let clock = Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK);
-    let mut evidence = vec![clock.from_metric(MetricId::ClockRatio)];
+    let mut evidence = vec![clock.read_from(MetricId::ClockRatio)];
     evidence.extend(plain(context, MetricId::Frequency, "frequency", U::Hertz));
     Ok(Some(found(
         &FREQUENCY,
@@ -90,7 +90,7 @@ fn smt_sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         format!("The core's other hardware thread took {} of the pipeline slots.", percent(share)),
         vec![
             Evidence::of("slots of the sibling", share, U::Share, limits::SMT_SLOTS)
-                .from_metric(MetricId::TmaSmtContention),
+                .read_from(MetricId::TmaSmtContention),
         ],
         (
             Confidence::Medium,
@@ -110,7 +110,7 @@ fn memory_bound(context: &RuleContext<'_>) -> Result<Evidence, Why> {
     let mut why = Why::NotRecorded;
     for (id, label, threshold) in known {
         match context.hardware(id) {
-            Ok(value) => return Ok(Evidence::of(label, value, U::Share, threshold).from_metric(id)),
+            Ok(value) => return Ok(Evidence::of(label, value, U::Share, threshold).read_from(id)),
             Err(reason) => why = reason,
         }
     }
@@ -130,7 +130,7 @@ fn bandwidth(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let mut evidence = vec![
         bound,
         Evidence::of("four or more reads in flight", many, U::Share, limits::MEMORY_BANDWIDTH)
-            .from_metric(MetricId::TmaMemoryBandwidth),
+            .read_from(MetricId::TmaMemoryBandwidth),
     ];
     evidence.extend(plain(context, MetricId::MemoryBandwidth, "bytes per second, at least", U::BytesPerSecond));
     evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
@@ -157,7 +157,7 @@ fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let read = Evidence::of("modified lines of others, per 1000", lines, U::Count, limits::HITM);
-    let mut evidence = vec![read.from_metric(MetricId::HitmPerKinstr)];
+    let mut evidence = vec![read.read_from(MetricId::HitmPerKinstr)];
     evidence.extend(cost.map(|cost| Evidence::of("waiting for them, at least", cost, U::Share, limits::CONTESTED)));
     evidence.extend(plain(context, MetricId::OrderClearsPerKinstr, "ordering clears, per 1000", U::Count));
     Ok(Some(found(
@@ -193,8 +193,7 @@ fn remote(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             percent(bound.value)
         ),
         vec![
-            Evidence::of("of reads from memory", remote, U::Share, limits::REMOTE)
-                .from_metric(MetricId::RemoteDramShare),
+            Evidence::of("of reads from memory", remote, U::Share, limits::REMOTE).read_from(MetricId::RemoteDramShare),
             bound,
         ],
         (
@@ -216,7 +215,7 @@ fn capacity(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let depends = context.metric(MetricId::Mlp).is_ok_and(|reads| reads < limits::FEW_READS);
     let share = bound.value;
     let missed = Evidence::of("LLC misses, per 1000", misses, U::Count, limits::LLC_MPKI);
-    let mut evidence = vec![missed.from_metric(MetricId::LlcMpki), bound];
+    let mut evidence = vec![missed.read_from(MetricId::LlcMpki), bound];
     evidence.extend(plain(context, MetricId::Mlp, "reads in flight", U::Count));
     evidence.extend(plain(context, MetricId::L3MissLatency, "latency of an L3 miss", U::Seconds));
     Ok(Some(found(
@@ -243,7 +242,7 @@ fn walks(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let walking = Evidence::of("cycles with a page walk in progress", share, U::Share, limits::PAGE_WALKS);
-    let mut evidence = vec![walking.from_metric(MetricId::PageWalkShare)];
+    let mut evidence = vec![walking.read_from(MetricId::PageWalkShare)];
     evidence.extend(plain(context, MetricId::WalksPerKinstr, "page walks, per 1000", U::Count));
     evidence.extend(plain(context, MetricId::MeanWalkCycles, "cycles of a page walk", U::Count));
     Ok(Some(found(

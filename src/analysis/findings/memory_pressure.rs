@@ -23,8 +23,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     context.require_work()?;
     let full = context.metric(full_id);
-    let mut evidence =
-        vec![Evidence::of("memory pressure, some", some, U::Share, MEMORY_PRESSURE).from_metric(some_id)];
+    let mut evidence = vec![Evidence::of("memory pressure, some", some, U::Share, MEMORY_PRESSURE).read_from(some_id)];
     evidence.extend(full.map(|full| Evidence::plain("memory pressure, all", full, U::Share)));
     evidence.extend(
         context.metric(MetricId::MajorFaults).map(|rate| Evidence::plain("major page faults", rate, U::PerSecond)),

@@ -25,7 +25,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         share: None,
         claim: format!("Threads migrate to another CPU {} times per CPU second.", digits(rate)),
         evidence: vec![
-            Evidence::of("migrations per CPU second", rate, U::PerSecond, MIGRATIONS).from_metric(MetricId::Migrations),
+            Evidence::of("migrations per CPU second", rate, U::PerSecond, MIGRATIONS).read_from(MetricId::Migrations),
         ],
         confidence: Confidence::Low,
         place: None,

@@ -25,7 +25,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             "The hypervisor withheld {} of all CPU time from this machine while its CPUs had work.",
             percent(stolen)
         ),
-        evidence: vec![Evidence::of("stolen", stolen, U::Share, limits::STEAL).from_metric(MetricId::StealShare)],
+        evidence: vec![Evidence::of("stolen", stolen, U::Share, limits::STEAL).read_from(MetricId::StealShare)],
         confidence: if stolen > 5.0 * limits::STEAL { Confidence::High } else { Confidence::Medium },
         place: None,
         refuted_by: "the steal column of /proc/stat does not grow",

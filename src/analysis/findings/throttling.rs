@@ -20,7 +20,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let lost = context.cpu_time().ok().filter(|_| throttled > 0.0).map(|ran| throttled / (throttled + ran));
     let mut evidence = vec![
         Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS)
-            .from_metric(MetricId::ThrottledShare),
+            .read_from(MetricId::ThrottledShare),
         Evidence::plain("throttled, all CPUs", throttled, U::Seconds),
     ];
     if let Ok(rate) = context.metric(MetricId::ThrottledPeriods) {

@@ -119,7 +119,7 @@ fn a_selection_that_nothing_can_match_is_refused_with_the_way_out() {
             Selection { comms: vec!["worker".into()], ..Selection::default() },
             ErrorKind::NotFound,
             "no thread of the recording is selected",
-            Some("without --thread"),
+            Some("without a selection"),
         ),
     ] {
         let error = selection.check(&profile, &tasks).unwrap_err();

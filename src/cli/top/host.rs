@@ -296,7 +296,9 @@ impl Host for SessionHost {
 }
 
 fn bounds(history: &History) -> Bounds {
-    Bounds { since: history.since(), now: history.now() }
+    // A time range ends before its end, at which an import has its last record.
+    let now = if history.is_live() { history.now() } else { history.now() + Nanos(1) };
+    Bounds { since: history.since(), now }
 }
 
 fn first_values(spec: &str, ops: Ops, span: Nanos) -> String {
