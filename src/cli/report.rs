@@ -13,8 +13,8 @@ use crate::session::{self, RecordedCode};
 use crate::store;
 use crate::sweep::{self, Folder};
 use crate::view::report::{Report, ReportOptions};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Threads, processes and blocked paths listed in text.
@@ -140,7 +140,7 @@ fn sweep(path: &Path, args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
 /// The innermost frames of the stacks with the most samples: what rules judge by takes a share of these.
 fn hottest_frames(profile: &Profile) -> Vec<FrameId> {
     const MOST: usize = 4096;
-    let mut samples: BTreeMap<FrameId, u64> = BTreeMap::new();
+    let mut samples: FxHashMap<FrameId, u64> = FxHashMap::default();
     for sample in profile.samples.iter() {
         if let Some(frame) = profile.walk(sample.stack).next() {
             *samples.entry(frame).or_default() += 1;

@@ -16,8 +16,8 @@ pub(super) struct SnapshotSource {
     pub kind: SessionKind,
     /// Takes a snapshot of the current state.
     pub snapshot: Arc<dyn Fn(Query) -> Snapshot + Send + Sync>,
-    /// The recording of the first finished run of a sweep at that width; a comparison has none.
-    pub recording: Arc<dyn Fn(u32) -> Option<PathBuf> + Send + Sync>,
+    /// The recording of the first finished run of a sweep at that width, or at the widest; a comparison has none.
+    pub recording: Arc<dyn Fn(Option<u32>) -> Option<PathBuf> + Send + Sync>,
     /// Whether runs are still being executed.
     pub live: bool,
 }

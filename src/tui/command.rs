@@ -83,9 +83,9 @@ pub const COMMANDS: [CommandRow; 6] = [
 ];
 
 impl SessionCommand {
-    /// What it asks of the host; `width` is that of the chosen point of a sweep, 0 without one.
+    /// What it asks of the host; `width` is that of the chosen point of a sweep.
     #[must_use]
-    pub fn effect(self, arguments: &str, width: u32) -> Effect {
+    pub fn effect(self, arguments: &str, width: Option<u32>) -> Effect {
         match self {
             SessionCommand::Open => Effect::Open(Choice::File(PathBuf::from(arguments))),
             SessionCommand::Sweep => Effect::Open(Choice::Sweep(arguments.to_string())),

@@ -171,8 +171,8 @@ fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         (
             Confidence::Medium,
             "the lines hold data that threads must hand over: work queues, results",
-            "Find the line with `perf c2c record`: different offsets in it are false sharing, the same one is a lock or \
-             a counter.",
+            "Find the line with `perf c2c record` and `ironlaw report -i perf.data`: different offsets in it are false \
+             sharing, the same one is a lock or a counter.",
         ),
     )))
 }

@@ -65,10 +65,12 @@ impl SharedSweep {
             let state = shared.state();
             snapshot_of_sweep(state.view(), query, |n, axis| state.difference(n, axis))
         };
-        let recording = move |n| {
+        let recording = move |n: Option<u32>| {
             let state = held.state();
-            let done = |run: &&RunMeta| run.n == n && matches!(run.state, RunState::Done { .. });
-            state.meta.runs.iter().find(done).and_then(|run| folder.recording(&run.recording))
+            let done = |run: &&RunMeta| matches!(run.state, RunState::Done { .. });
+            let n = n.or_else(|| state.meta.runs.iter().filter(done).map(|run| run.n).max())?;
+            let first = state.meta.runs.iter().filter(done).find(|run| run.n == n)?;
+            folder.recording(&first.recording)
         };
         SnapshotSource {
             kind: SessionKind::Sweep,
@@ -119,7 +121,9 @@ mod tests {
         second.unwrap().state = RunState::Done { wall_ns: 1 };
         shared.put(done, none, true);
         assert_eq!((progress(&source), shared.source(folder.clone()).live), (None, false));
-        assert_eq!((source.recording)(2), folder.recording("n2-r2.ironlaw"));
-        assert_eq!((source.recording)(4), None, "no run of this width is over");
+        for chosen in [Some(2), None] {
+            assert_eq!((source.recording)(chosen), folder.recording("n2-r2.ironlaw"));
+        }
+        assert_eq!((source.recording)(Some(4)), None, "no run of this width is over");
     }
 }

@@ -76,7 +76,7 @@ impl SessionHost {
     }
 
     /// Opens the recording of a run of the open sweep, whose runs are over.
-    fn open_run(&mut self, width: u32) -> Result<()> {
+    fn open_run(&mut self, width: Option<u32>) -> Result<()> {
         let sweep = match self.opened.latest().map(|opened| &opened.data) {
             Some(SessionData::Snapshots { source, sweep }) => Some((source, sweep.as_ref())),
             _ => None,
@@ -85,8 +85,8 @@ impl SessionHost {
             Some((_, Some(own))) if own.running.is_running() => {
                 Err(Error::new(ErrorKind::Usage, "runs are still executed: a run can be opened when the sweep is over"))
             }
-            Some((source, _)) => (source.recording)(width).ok_or_else(|| no_run(width)),
-            None => Err(no_run(width)),
+            Some((source, _)) => (source.recording)(width).ok_or_else(no_run),
+            None => Err(no_run()),
         };
         let opening = self.opening.clone();
         self.open(move |notifier| opening.file(&path?, notifier))

@@ -55,7 +55,7 @@ impl Opening {
         let target = match choice {
             Choice::File(path) => return self.file(&path, notifier),
             // The host knows the sweep.
-            Choice::Run(width) => return Err(no_run(width)),
+            Choice::Run(_) => return Err(no_run()),
             Choice::Sweep(line) => {
                 let (sweep, settings) = new_sweep(&line, before)?;
                 return swept(sweep, settings, None, notifier);
@@ -125,9 +125,9 @@ impl Opening {
     }
 }
 
-/// No recording of a run of that width is there to open.
-pub(super) fn no_run(width: u32) -> Error {
-    Error::new(ErrorKind::NotFound, format!("no finished run of a sweep at n = {width} is open"))
+/// No recording of a run is there to open.
+pub(super) fn no_run() -> Error {
+    Error::new(ErrorKind::NotFound, "no finished run of a sweep is there to open")
         .hint("In a sweep, [ and ] choose the point and :run opens the recording of its first run.")
 }
 

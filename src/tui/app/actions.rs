@@ -67,7 +67,7 @@ impl App {
     /// Runs a command with arguments. What is open goes on until something else is.
     pub(super) fn command(&mut self, command: SessionCommand, arguments: &str) -> Vec<Effect> {
         self.notice = None;
-        let effect = command.effect(arguments, self.panels.scaling.chosen().unwrap_or(0));
+        let effect = command.effect(arguments, self.panels.scaling.chosen());
         if let (Effect::Open(_), SessionPhase::Open { live }) = (&effect, self.phase) {
             (self.phase, self.behind, self.from_picker) = (SessionPhase::Opening, Some(live), false);
         }

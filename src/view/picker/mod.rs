@@ -58,6 +58,6 @@ pub enum Choice {
     File(PathBuf),
     /// A sweep to start: the arguments of `ironlaw sweep` as typed.
     Sweep(String),
-    /// The recording of a run of the open sweep, by its width.
-    Run(u32),
+    /// The recording of a run of the open sweep, by its width; the widest without one.
+    Run(Option<u32>),
 }
