@@ -1,13 +1,14 @@
 //! Where the memory of the target is: the pages of its processes by NUMA node and kind.
 //!
 //! The kernel walks the page tables of a process to answer, a second for some hundred gigabytes, and meanwhile the process
-//! can map no memory. So a thread of its own asks, rarely: after half of the time that the capture has lasted, every ten
-//! seconds at most, and never more than 2% of the time.
+//! can map no memory. So it is asked only where there are several nodes, and not about a process with more memory than a
+//! limit; a thread of its own asks, rarely: after half of the time that the capture has lasted, every ten seconds at most,
+//! and never more than 2% of the time.
 
 use crate::abi::{MappingKind, numa_maps};
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::{Context, ErrorKind, Result};
-use crate::model::limits::{NUMA_MAPS_BYTES, NUMA_PROCESSES};
+use crate::model::limits::{NUMA_MAPS_BYTES, NUMA_PROCESSES, NUMA_RESIDENT};
 use crate::model::{Event, NodeMemory, Note, PageKind};
 use crate::sys::clock::Clock;
 use crate::sys::procfs::{ProcFs, resident_kinds};
@@ -44,18 +45,18 @@ pub struct MemoryPlaces {
 }
 
 impl MemoryPlaces {
-    /// Starts the thread.
+    /// Starts the thread, for a machine of one NUMA node or of several.
     ///
     /// # Errors
     /// The system refuses another thread.
-    pub fn start(proc: ProcFs) -> Result<MemoryPlaces> {
+    pub fn start(proc: ProcFs, several_nodes: bool) -> Result<MemoryPlaces> {
         let (orders, mailbox) = channel::<Order>();
         let (results, found) = channel();
         let run = move || {
             let clock = Clock::start();
             while let Ok((at, pids)) = mailbox.recv() {
                 let start = clock.now();
-                let reading = read(&proc, at, &pids);
+                let reading = read(&proc, several_nodes, at, &pids);
                 if results.send(Reading { took: clock.now() - start, ..reading }).is_err() {
                     return;
                 }
@@ -107,11 +108,11 @@ impl MemoryPlaces {
 }
 
 /// Reads the processes, as many as the limits allow.
-fn read(proc: &ProcFs, at: Nanos, pids: &[u32]) -> Reading {
+fn read(proc: &ProcFs, several_nodes: bool, at: Nanos, pids: &[u32]) -> Reading {
     let mut reading = Reading::default();
     let mut refused = None;
     for pid in pids.iter().take(NUMA_PROCESSES) {
-        match pages(proc, *pid, &mut reading.notes) {
+        match pages(proc, several_nodes, *pid, &mut reading.notes) {
             Ok(found) => reading.memory.extend(found.into_iter().map(|((node, kind), bytes)| NodeMemory {
                 at,
                 pid: *pid,
@@ -138,17 +139,28 @@ fn note(text: String, fix: Option<String>) -> Note {
     Note { topic: "memory-places".to_string(), text, fix }
 }
 
-/// Bytes by node and kind. Kernels without NUMA have one node, and say the kinds elsewhere.
-fn pages(proc: &ProcFs, pid: u32, notes: &mut Vec<Note>) -> Result<BTreeMap<(u32, PageKind), u64>> {
+/// Bytes by node and kind. Of one node, the kernel knows the kinds without a look at the pages.
+fn pages(
+    proc: &ProcFs,
+    several_nodes: bool,
+    pid: u32,
+    notes: &mut Vec<Note>,
+) -> Result<BTreeMap<(u32, PageKind), u64>> {
+    let kinds = resident_kinds(&proc.read(format!("{pid}/status"))?);
+    if !several_nodes {
+        return Ok(kinds.into_iter().map(|(kind, bytes)| ((0, kind), bytes)).collect());
+    }
+    let resident = kinds.values().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+    if resident > NUMA_RESIDENT {
+        let text = format!(
+            "process {pid} has so much memory that to find its nodes would hold it up: it is left out (limit {} GiB)",
+            NUMA_RESIDENT >> 30
+        );
+        notes.push(note(text, Some(format!("numastat -p {pid} shows them."))));
+        return Ok(BTreeMap::new());
+    }
     let mut sums = BTreeMap::new();
-    let text = match proc.start_of(format!("{pid}/numa_maps"), NUMA_MAPS_BYTES) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let kinds = resident_kinds(&proc.read(format!("{pid}/status"))?);
-            sums.extend(kinds.into_iter().map(|(kind, bytes)| ((0, kind), bytes)));
-            return Ok(sums);
-        }
-        text => text?,
-    };
+    let text = proc.start_of(format!("{pid}/numa_maps"), NUMA_MAPS_BYTES)?;
     if text.len() as u64 == NUMA_MAPS_BYTES {
         notes.push(note(
             "the mappings of a process are too many: the memory of those listed last is missing".into(),
@@ -197,8 +209,8 @@ mod tests {
 
     #[test]
     fn pages_of_two_nodes_come_from_a_thread_of_their_own_and_rarely() {
-        let (_root, proc) = machine(&[("41/numa_maps", TWO_NODES)]);
-        let (mut places, mut out) = (MemoryPlaces::start(proc).unwrap(), Vec::new());
+        let (_root, proc) = machine(&[("41/numa_maps", TWO_NODES), ("41/status", "RssAnon:\t124 kB\n")]);
+        let (mut places, mut out) = (MemoryPlaces::start(proc, true).unwrap(), Vec::new());
         places.tick(Nanos(0), Nanos(0), || vec![41, 42], &mut out);
         places.end(&mut out);
         use PageKind::{Anonymous, File};
@@ -215,20 +227,28 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_nodes_has_one() {
+    fn of_one_node_no_pages_are_walked() {
         let status =
             "Name:\tx\nRssAnon:\t     152 kB\nRssFile:\t    1872 kB\nRssShmem:\t 8 kB\nHugetlbPages:\t 2048 kB\n";
         let (_root, proc) = machine(&[("41/status", status)]);
-        let found = pages(&proc, 41, &mut Vec::new()).unwrap();
+        let found = pages(&proc, false, 41, &mut Vec::new()).unwrap();
         let expected = [((0, PageKind::Anonymous), 152), ((0, PageKind::File), 1880), ((0, PageKind::Huge), 2048)];
         assert_eq!(found, expected.map(|(key, kib)| (key, kib << 10)).into());
     }
 
     #[test]
+    fn a_process_with_much_memory_is_not_held_up() {
+        let status = format!("RssAnon:\t{} kB\n", (NUMA_RESIDENT >> 10) + 1);
+        let (_root, proc) = machine(&[("41/numa_maps", TWO_NODES), ("41/status", &status)]);
+        let reading = read(&proc, true, Nanos(5), &[41]);
+        assert!(reading.memory.is_empty() && reading.notes[0].text.contains("process 41"), "{reading:?}");
+    }
+
+    #[test]
     fn more_processes_than_the_limit_are_noted() {
-        let (_root, proc) = machine(&[("41/numa_maps", TWO_NODES)]);
+        let (_root, proc) = machine(&[("41/numa_maps", TWO_NODES), ("41/status", "RssAnon:\t124 kB\n")]);
         let many: Vec<u32> = (41..42 + NUMA_PROCESSES as u32).collect();
-        let reading = read(&proc, Nanos(5), &many);
+        let reading = read(&proc, true, Nanos(5), &many);
         assert_eq!((reading.memory.len(), reading.notes.len()), (3, 1));
     }
 }

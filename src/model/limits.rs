@@ -40,6 +40,7 @@ limits! {
         MAPPED_PATH: usize = 4096, "bytes", "the path of a mapping", "it is cut";
         COMMAND_LINE: u64 = 4096, "bytes", "a command line", "it is cut";
         NUMA_MAPS_BYTES: u64 = 16 << 20, "bytes", "the pages of a process by NUMA node (numa_maps)", "the memory of mappings listed last is missing, and noted";
+        NUMA_RESIDENT: u64 = 16 << 30, "bytes", "resident memory of a process whose pages by NUMA node are read", "they are not, and that is noted";
         NUMA_PROCESSES: usize = 64, "processes", "processes of the target whose pages are read", "the memory of others is missing, and noted";
         PROC_BYTES: u64 = 8 << 20, "bytes", "any other file of /proc", "the rest is not read";
     }

@@ -15,6 +15,7 @@ use crate::model::Target;
 use crate::sys::cgroupfs::CgroupFs;
 use crate::sys::clock::{self, CpuClock};
 use crate::sys::procfs::{self, ProcFs, TaskDir};
+use crate::sys::sysfs::SysFs;
 use crate::units::Nanos;
 use std::path::Path;
 
@@ -29,6 +30,8 @@ pub struct Sources {
     pub cpu_clock: CpuClock,
     /// How many thread files may be held open: an open file makes its thread six times cheaper to read.
     pub open_files: usize,
+    /// Whether the machine has several NUMA nodes.
+    pub several_nodes: bool,
 }
 
 impl Sources {
@@ -36,7 +39,8 @@ impl Sources {
     pub fn live() -> Result<Sources> {
         let proc = ProcFs::new("/proc");
         let cgroups = CgroupFs::open(&proc)?;
-        Ok(Sources { proc, cgroups, cpu_clock: clock::process_cpu_of, open_files: 1024 })
+        let several_nodes = SysFs::new("/sys").nodes().len() > 1;
+        Ok(Sources { proc, cgroups, cpu_clock: clock::process_cpu_of, open_files: 1024, several_nodes })
     }
 }
 
@@ -44,7 +48,7 @@ impl Readings {
     /// Starts counting at `at`. `command` is the process of a command target, started but not yet run. Fails if no
     /// process or thread of the target exists.
     pub fn open(sources: Sources, target: &Target, command: Option<u32>, at: Nanos) -> Result<Readings> {
-        let Sources { proc, cgroups, cpu_clock, open_files } = sources;
+        let Sources { proc, cgroups, cpu_clock, open_files, several_nodes } = sources;
         let delay_accounting = proc.setting("kernel/task_delayacct").map(|on| on != 0);
         let accounting = KernelAccounting { tick_ns: procfs::clock_tick().0, delay_accounting };
         let processes =
@@ -89,7 +93,7 @@ impl Readings {
             neighbours: None,
             canaries: None,
             // Of whole CPUs, pages are no process's in particular.
-            memory: if by_process { Some(MemoryPlaces::start(proc.clone())?) } else { None },
+            memory: if by_process { Some(MemoryPlaces::start(proc.clone(), several_nodes)?) } else { None },
             notes: Vec::new(),
             proc,
         };

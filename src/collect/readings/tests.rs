@@ -95,7 +95,7 @@ impl Fake {
 
     fn sources(&self, open_files: usize) -> Sources {
         let proc = ProcFs::new(self.dir.path());
-        Sources { cgroups: CgroupFs::open(&proc).unwrap(), proc, cpu_clock: |_| None, open_files }
+        Sources { cgroups: CgroupFs::open(&proc).unwrap(), proc, cpu_clock: |_| None, open_files, several_nodes: false }
     }
 
     fn open(&self, target: &Target) -> Result<Readings> {
