@@ -1,10 +1,15 @@
 //! Helpers shared by the screens that show findings: wording, and navigation to the evidence of a finding.
 
 use super::panel::{PanelContext, PanelRequest, ScreenId};
+use super::theme::Glyphs;
 use crate::view::Axis;
 use crate::view::escape::visible;
 use crate::view::findings::{Confidence, FindingView, PlaceView, SLOWER_THAN_BASELINE};
+use crate::view::fit::function_name;
 use crate::view::number::percent;
+
+/// Columns of a function in a call path: templates and parameters would fill the screen.
+const FUNCTION: usize = 40;
 
 /// A confidence level as one word.
 #[must_use]
@@ -22,11 +27,13 @@ pub fn share(finding: &FindingView) -> String {
     finding.share.map_or_else(|| "-".to_string(), |share| percent(share).joined())
 }
 
-/// The call path from the root, escaped for the terminal; empty for a place that contains only threads.
+/// The call path from the root, escaped for the terminal, long names cut as in tables; empty for a place that contains
+/// only threads.
 #[must_use]
-pub fn path(place: &PlaceView, arrow: &str) -> String {
-    let frames: Vec<_> = place.frames.iter().map(|frame| visible(frame)).collect();
-    frames.join(&format!(" {arrow} "))
+pub fn path(place: &PlaceView, glyphs: &Glyphs) -> String {
+    let name = |frame: &String| function_name(&visible(frame), FUNCTION, glyphs.ellipsis);
+    let frames: Vec<_> = place.frames.iter().map(name).collect();
+    frames.join(&format!(" {} ", glyphs.right))
 }
 
 /// The requests that lead to a finding's evidence: the flame graph at its code, on the axis that the finding used; the

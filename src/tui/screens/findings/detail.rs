@@ -20,7 +20,7 @@ pub(super) fn found(found: &FindingView, cx: &PanelContext<'_>, room: usize) -> 
     lines.push(Line::default());
     lines.extend(paragraph("next", &visible(&found.next_step), cx, room));
     if let Some(place) = &found.place {
-        let path = finding::path(place, cx.glyphs.right);
+        let path = finding::path(place, cx.glyphs);
         if !path.is_empty() {
             lines.extend(paragraph("where", &path, cx, room));
         }
