@@ -126,13 +126,12 @@ pub fn accesses(profile: &Profile, tasks: &Tasks, selection: &Selection) -> Acce
     let who = selection.who(tasks);
     let chosen: Vec<&MemoryAccess> = chosen_accesses(profile, selection, &who).collect();
     let count = |is: &dyn Fn(&MemoryAccess) -> bool| chosen.iter().filter(|it| is(it)).count() as u64;
-    let is_remote = |it: &MemoryAccess| it.level.is_remote() == Some(true);
     AccessSummary {
         levels: levels(&chosen),
         loads: count(&|it| it.kind == AccessKind::Load),
         stores: count(&|it| it.kind == AccessKind::Store),
-        hitm_local: count(&|it| it.is_hitm() && !is_remote(it)),
-        hitm_remote: count(&|it| it.is_hitm() && is_remote(it)),
+        hitm_local: count(&MemoryAccess::is_local_hitm),
+        hitm_remote: count(&MemoryAccess::is_remote_hitm),
         locked: count(&|it| it.locked),
         tlb_misses: (count(&|it| it.tlb == TlbResult::Miss), count(&|it| it.tlb != TlbResult::Unknown)),
         without_address: count(&|it| it.address.is_none()),

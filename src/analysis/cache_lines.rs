@@ -153,7 +153,6 @@ fn uses(profile: &Profile, names: &Names, accesses: &[&MemoryAccess], bytes: u64
         .map(|((offset, function), group)| {
             let count = |is: &dyn Fn(&MemoryAccess) -> bool| group.iter().filter(|it| is(it)).count() as u64;
             let function = function.and_then(|at| names.functions.get(at as usize));
-            let is_remote = |it: &MemoryAccess| it.level.is_remote() == Some(true);
             LineUse {
                 offset,
                 function: function.map_or(UNKNOWN, |function| function.name.as_str()).to_string(),
@@ -161,8 +160,8 @@ fn uses(profile: &Profile, names: &Names, accesses: &[&MemoryAccess], bytes: u64
                 tids: group.iter().map(|it| it.tid).collect(),
                 loads: count(&|it| it.kind == AccessKind::Load),
                 stores: count(&|it| it.kind == AccessKind::Store),
-                hitm_local: count(&|it| it.is_hitm() && !is_remote(it)),
-                hitm_remote: count(&|it| it.is_hitm() && is_remote(it)),
+                hitm_local: count(&MemoryAccess::is_local_hitm),
+                hitm_remote: count(&MemoryAccess::is_remote_hitm),
                 latency: Latency::of(group.iter().filter_map(|it| it.latency).collect()),
             }
         })
@@ -205,31 +204,42 @@ mod tests {
     use crate::model::{MemoryLevel, Snoop, TlbResult};
     use crate::units::Nanos;
 
-    /// Accesses as `thread offset kind`, kind `l`oad, `s`tore or `h`itm.
+    /// An access as `thread offset kind`, kind `l`oad, `s`tore or `h`itm.
+    fn access(text: &str) -> MemoryAccess {
+        let words: Vec<&str> = text.split(' ').collect();
+        MemoryAccess {
+            at: Nanos(0),
+            pid: 41,
+            tid: words[0].parse().expect("a thread"),
+            cpu: 0,
+            event: 0,
+            stack: None,
+            address: Some(0x1000 + words[1].parse::<u64>().expect("an offset")),
+            kind: if words[2] == "s" { AccessKind::Store } else { AccessKind::Load },
+            level: MemoryLevel::L3,
+            missed: false,
+            snoop: if words[2] == "h" { Snoop::Modified } else { Snoop::None },
+            tlb: TlbResult::Hit,
+            locked: false,
+            latency: None,
+        }
+    }
+
     fn verdict(text: &str) -> Sharing {
-        let accesses: Vec<MemoryAccess> = text
-            .split(", ")
-            .map(|access| {
-                let words: Vec<&str> = access.split(' ').collect();
-                MemoryAccess {
-                    at: Nanos(0),
-                    pid: 41,
-                    tid: words[0].parse().expect("a thread"),
-                    cpu: 0,
-                    event: 0,
-                    stack: None,
-                    address: Some(0x1000 + words[1].parse::<u64>().expect("an offset")),
-                    kind: if words[2] == "s" { AccessKind::Store } else { AccessKind::Load },
-                    level: MemoryLevel::L3,
-                    missed: false,
-                    snoop: if words[2] == "h" { Snoop::Modified } else { Snoop::None },
-                    tlb: TlbResult::Hit,
-                    locked: false,
-                    latency: None,
-                }
-            })
-            .collect();
+        let accesses: Vec<MemoryAccess> = text.split(", ").map(access).collect();
         sharing(&accesses.iter().collect::<Vec<_>>(), 64)
+    }
+
+    #[test]
+    fn a_modified_line_from_an_unknown_node_is_neither_local_nor_remote() {
+        for (level, expected) in [
+            (MemoryLevel::L3, (true, false)),
+            (MemoryLevel::RemoteCache, (false, true)),
+            (MemoryLevel::FillBuffer, (false, false)),
+        ] {
+            let access = MemoryAccess { level, ..access("1 0 h") };
+            assert_eq!((access.is_local_hitm(), access.is_remote_hitm()), expected, "{level:?}");
+        }
     }
 
     #[test]

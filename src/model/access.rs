@@ -204,4 +204,16 @@ impl MemoryAccess {
     pub fn is_hitm(&self) -> bool {
         self.kind == AccessKind::Load && self.snoop == Snoop::Modified
     }
+
+    /// Whether a core of its own node had modified the line. Of a line from an unknown node, neither is known.
+    #[must_use]
+    pub fn is_local_hitm(&self) -> bool {
+        self.is_hitm() && self.level.is_remote() == Some(false)
+    }
+
+    /// Whether a core of another node had modified the line.
+    #[must_use]
+    pub fn is_remote_hitm(&self) -> bool {
+        self.is_hitm() && self.level.is_remote() == Some(true)
+    }
 }

@@ -1,5 +1,5 @@
-//! Bash. It splits words at colons and equals signs, which names of functions and tracepoints have, and inserts what it is given
-//! as it stands: this side gets the line, splits it as the shell would, and quotes what it answers with.
+//! Bash. It splits words at colons and equals signs, which names of functions and tracepoints contain, and inserts answers
+//! unquoted. So this side gets the line, splits it as the shell would, and quotes its answers.
 
 use super::{ASKS, complete};
 

@@ -1,5 +1,5 @@
 //! Shell completion: the shell asks this program what may follow on its command line, so that recordings, functions, events,
-//! processes and control groups complete too. Whatever goes wrong, nothing is said: there is only nothing to choose.
+//! processes and control groups complete too. On any failure there is nothing to choose, and no message.
 
 mod bash;
 mod candidates;

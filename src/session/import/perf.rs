@@ -28,7 +28,7 @@ use std::path::Path;
 /// Bytes of the file after which its pages are given back.
 const RELEASED: usize = 4 << 20;
 
-/// Records after which it is told how far the import has come.
+/// Records between two updates of the progress.
 const TOLD: u64 = 8192;
 
 /// Problems that the recording must note.

@@ -93,6 +93,17 @@ impl ReportOptions {
         rows
     }
 
+    /// The time off the CPU, if it was recorded.
+    fn off_cpu(&self, profile: &Profile, names: &Names, tasks: &Tasks) -> Option<OffCpuView> {
+        (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
+            let totals = off_cpu_totals(profile, names, tasks, &self.selection);
+            let paths = blocked_paths(profile, names, tasks, &self.selection);
+            // Recordings that do not name their source of waits used tracepoints.
+            let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
+            OffCpuView::of(source, &totals, &paths, self.detail_limit())
+        })
+    }
+
     pub(super) fn limit(&self) -> usize {
         if self.limit == 0 { usize::MAX } else { self.limit }
     }
@@ -145,13 +156,7 @@ impl Report {
         }
         let thread_rows = threads(&tasks, &counters, &counts, window);
         let process_rows = processes(&tasks, &thread_rows);
-        let off_cpu = (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
-            let totals = off_cpu_totals(profile, &names, &tasks, selection);
-            let paths = blocked_paths(profile, &names, &tasks, selection);
-            // Recordings that do not name their source of waits used tracepoints.
-            let source = profile.meta.waits.unwrap_or(WaitSource::Tracepoints);
-            OffCpuView::of(source, &totals, &paths, options.detail_limit())
-        });
+        let off_cpu = options.off_cpu(profile, &names, &tasks);
         let meta = &profile.meta;
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
