@@ -22,7 +22,7 @@ pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent, 
 pub(crate) use naming::hear;
 pub use naming::serve_names;
 pub use recorder::{CaptureStats, Outcome};
-pub use replay::{open, open_with};
+pub use replay::{is_perf_data, open, open_with};
 pub use signal_thread::{SignalThread, suspend};
 
 #[cfg(test)]

@@ -15,6 +15,12 @@ pub fn open(path: &Path) -> Result<Profile> {
     open_with(path, &Progress::default())
 }
 
+/// Whether the path is a file that `perf record` wrote.
+#[must_use]
+pub fn is_perf_data(path: &Path) -> bool {
+    path.is_file() && Source::open(path).is_ok_and(|source| source.is_perf_data())
+}
+
 /// As [`open`], telling how far it has come.
 ///
 /// # Errors

@@ -9,12 +9,15 @@ pub(super) use fit::{MatchedBaseline, fit};
 use super::args::{BaselineArgs, BaselineCommand, GlobalArgs};
 use super::out::Terminal;
 use crate::error::Result;
+use crate::session;
 use crate::store::{self, baseline};
 use std::path::Path;
 
-/// Whether the path names a baseline rather than a recording: a file, or a baseline's name without extension.
+/// Whether the path names a baseline rather than a recording: a file other than a perf.data, or a baseline's name without
+/// extension.
 pub(super) fn is_one(path: &Path) -> bool {
-    path.is_file() || (!path.is_dir() && !store::path(path).is_dir() && baseline::path(path).is_file())
+    (path.is_file() && !session::is_perf_data(path))
+        || (!path.is_dir() && !store::path(path).is_dir() && baseline::path(path).is_file())
 }
 
 /// Runs the command.
@@ -22,5 +25,18 @@ pub(super) fn run(args: &BaselineArgs, global: &GlobalArgs, terminal: &Terminal)
     match &args.command {
         BaselineCommand::Build(args) => build::run(args, terminal),
         BaselineCommand::Show(args) => show::run(args, global),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_a_baseline_unless_perf_wrote_it() {
+        let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/perfdata");
+        assert!(is_one(&files.join("counts.tsv")), "its own error tells what is wrong with it");
+        assert!(!is_one(&files.join("perf.data.lines-written")));
+        assert!(!is_one(&files) && !is_one(Path::new("/nowhere")));
     }
 }
