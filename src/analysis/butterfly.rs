@@ -280,7 +280,8 @@ impl Tree {
     }
 }
 
-type Line<'a> = (&'a str, Option<u32>);
+/// File and line.
+pub type Line<'a> = (&'a str, Option<u32>);
 
 /// The function's weight by source line and by instruction.
 #[derive(Debug, Default)]
@@ -356,6 +357,11 @@ impl<'a> Places<'a> {
 
 fn line(symbol: &Symbol) -> Option<Line<'_>> {
     symbol.file.as_deref().map(|file| (file, symbol.line))
+}
+
+/// The source line of the innermost function at a frame.
+pub(super) fn own_line(profile: &Profile, frame: FrameId) -> Option<Line<'_>> {
+    profile.names_at(frame).first().and_then(line)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::cgroups::Cgroups;
 use super::names::{CodeKind, Function, Names, short};
 use super::observe::{chosen_samples, spans};
 use super::profile_tree::{UNKNOWN, Weight};
-use super::ranking::{Ranking, SortBy, Sum};
+use super::ranking::{GroupBy, Ranking, SortBy, Sum};
 use super::selection::{Axis, Selection};
 use super::tasks::Tasks;
 use crate::model::profile::Profile;
@@ -52,8 +52,19 @@ impl GroupKey {
     }
 }
 
+impl From<GroupBy> for GroupKey {
+    fn from(by: GroupBy) -> GroupKey {
+        match by {
+            GroupBy::Function => GroupKey::Function,
+            GroupBy::Module => GroupKey::Module,
+            GroupBy::Thread => GroupKey::Thread,
+            GroupBy::Process => GroupKey::Process,
+        }
+    }
+}
+
 /// Numbers of name, process, thread, CPU, control group and place of data; 0 where no key asks for it.
-type Who = [u32; 6];
+pub(super) type Who = [u32; 6];
 /// The CPU of a wait.
 const NO_CPU: u32 = u32::MAX;
 /// The group of a thread that was not found in any.
@@ -76,7 +87,7 @@ impl<'a> Texts<'a> {
 }
 
 /// The code that rows stand for: functions, modules, or none if no key asks for it.
-struct Code<'a> {
+pub(super) struct Code<'a> {
     names: &'a Names,
     by_function: bool,
     by_module: bool,
@@ -84,14 +95,14 @@ struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    fn of(names: &'a Names, keys: &[GroupKey]) -> Code<'a> {
+    pub fn of(names: &'a Names, keys: &[GroupKey]) -> Code<'a> {
         let by_function = keys.contains(&GroupKey::Function);
         let by_module = !by_function && keys.contains(&GroupKey::Module);
         Code { names, by_function, by_module, modules: Texts::default() }
     }
 
     /// The functions or modules of a stack, innermost first and each once.
-    fn on_stack(&mut self, profile: &Profile, stack: Option<StackId>, out: &mut Vec<u32>) {
+    pub fn on_stack(&mut self, profile: &Profile, stack: Option<StackId>, out: &mut Vec<u32>) {
         out.clear();
         if !self.by_function && !self.by_module {
             return;
@@ -107,7 +118,7 @@ impl<'a> Code<'a> {
     }
 
     /// The function of a row, if rows stand for functions, and the path of its module.
-    fn row(&self, code: Option<u32>) -> (Option<&'a Function>, &'a str) {
+    pub fn row(&self, code: Option<u32>) -> (Option<&'a Function>, &'a str) {
         let at = code.map(|code| code as usize);
         if self.by_function {
             let function = at.and_then(|at| self.names.functions.get(at));
@@ -117,57 +128,94 @@ impl<'a> Code<'a> {
     }
 }
 
-/// The weight of each stack by what the keys say of its thread.
-struct Counted<'a> {
+/// What the keys say of threads and places, as numbers, and the texts of these.
+pub(super) struct Keys<'a> {
+    keys: &'a [GroupKey],
+    tasks: &'a Tasks,
     comms: Texts<'a>,
     cgroups: Cgroups<'a>,
     places: Vec<AccessPlace>,
+}
+
+impl<'a> Keys<'a> {
+    pub fn of(profile: &'a Profile, tasks: &'a Tasks, keys: &'a [GroupKey]) -> Keys<'a> {
+        let cgroups = if keys.contains(&GroupKey::Cgroup) { Cgroups::of(profile) } else { Cgroups::default() };
+        let accesses = if keys.contains(&GroupKey::Memory) { profile.accesses.as_slice() } else { &[] };
+        let places: BTreeSet<_> = accesses.iter().map(MemoryAccess::place).collect();
+        Keys { keys, tasks, comms: Texts::default(), cgroups, places: places.into_iter().collect() }
+    }
+
+    /// The numbers of a thread or process on a CPU at a time, and of the place of its data.
+    pub fn who(&mut self, [pid, tid, cpu]: [u32; 3], at: Nanos, place: Option<AccessPlace>) -> Who {
+        let mut by = Who::default();
+        for key in self.keys {
+            match key {
+                GroupKey::Comm => by[0] = self.comms.number(self.tasks.get(tid).map_or("", |task| task.comm.as_str())),
+                GroupKey::Process => by[1] = pid,
+                GroupKey::Thread => by[2] = tid,
+                GroupKey::Cpu => by[3] = cpu,
+                GroupKey::Cgroup => by[4] = self.cgroups.at(pid, tid, at).unwrap_or(NO_CGROUP),
+                GroupKey::Memory => {
+                    let number = place.and_then(|place| self.places.binary_search(&place).ok());
+                    by[5] = number.unwrap_or_default() as u32;
+                }
+                GroupKey::Module | GroupKey::Function => {}
+            }
+        }
+        by
+    }
+
+    /// The keys' values, separated by tabs.
+    pub fn name(&self, by: &Who, function: Option<&Function>, module: &str) -> String {
+        let text = |key: &GroupKey| match key {
+            GroupKey::Comm => self.comms.texts.get(by[0] as usize).copied().unwrap_or_default().to_string(),
+            GroupKey::Process => by[1].to_string(),
+            GroupKey::Thread => by[2].to_string(),
+            GroupKey::Cpu if by[3] == NO_CPU => "-".to_string(),
+            GroupKey::Cpu => by[3].to_string(),
+            GroupKey::Cgroup => self.cgroups.path(by[4]).unwrap_or(UNKNOWN).to_string(),
+            GroupKey::Memory => self.places.get(by[5] as usize).map_or(UNKNOWN.to_string(), |place| place.label()),
+            GroupKey::Module if module.is_empty() => UNKNOWN.to_string(),
+            GroupKey::Module => short(module).to_string(),
+            GroupKey::Function => function.map_or(UNKNOWN, |function| function.name.as_str()).to_string(),
+        };
+        let texts: Vec<String> = self.keys.iter().map(|key| text(key).replace('\t', " ")).collect();
+        texts.join("\t")
+    }
+}
+
+/// The weight of each stack by what the keys say of its thread.
+#[derive(Default)]
+struct Counted {
     stacks: FxHashMap<(Who, Option<StackId>), Weight>,
     all: Weight,
 }
 
-impl<'a> Counted<'a> {
-    fn of(profile: &'a Profile, tasks: &'a Tasks, selection: &Selection, keys: &[GroupKey]) -> Counted<'a> {
-        let cgroups = if keys.contains(&GroupKey::Cgroup) { Cgroups::of(profile) } else { Cgroups::default() };
-        let (comms, stacks, all) = (Texts::default(), FxHashMap::default(), Weight::default());
-        let by_memory = keys.contains(&GroupKey::Memory);
-        let accesses = if by_memory { profile.accesses.as_slice() } else { &[] };
-        let places: Vec<_> = accesses.iter().map(MemoryAccess::place).collect::<BTreeSet<_>>().into_iter().collect();
-        let timed = accesses.iter().any(|it| it.latency.is_some());
-        let number = |it: &MemoryAccess| places.binary_search(&it.place()).unwrap_or_default() as u32;
-        let mut counted = Counted { comms, cgroups, places: places.clone(), stacks, all };
-        let mut add = |[pid, tid, cpu, place]: [u32; 4], at: Nanos, stack: Option<StackId>, weight: u64| {
-            let mut by = Who::default();
-            for key in keys {
-                match key {
-                    GroupKey::Comm => {
-                        by[0] = counted.comms.number(tasks.get(tid).map_or("", |task| task.comm.as_str()));
-                    }
-                    GroupKey::Process => by[1] = pid,
-                    GroupKey::Thread => by[2] = tid,
-                    GroupKey::Cpu => by[3] = cpu,
-                    GroupKey::Cgroup => by[4] = counted.cgroups.at(pid, tid, at).unwrap_or(NO_CGROUP),
-                    GroupKey::Memory => by[5] = place,
-                    GroupKey::Module | GroupKey::Function => {}
-                }
-            }
+impl Counted {
+    fn of(profile: &Profile, tasks: &Tasks, selection: &Selection, keys: &mut Keys<'_>) -> Counted {
+        let mut counted = Counted::default();
+        let mut add = |by: Who, stack: Option<StackId>, weight: u64| {
             let one = Weight { weight, samples: 1 };
             *counted.stacks.entry((by, stack)).or_default() += one;
             counted.all += one;
         };
         let who = selection.who(tasks);
         match selection.axis {
-            _ if by_memory => chosen_accesses(profile, selection, &who).for_each(|it| {
-                let weight = if timed { it.latency.unwrap_or_default() } else { 1 };
-                add([it.pid, it.tid, it.cpu, number(it)], it.at, it.stack, weight);
-            }),
+            _ if keys.keys.contains(&GroupKey::Memory) => {
+                let timed = profile.accesses.iter().any(|it| it.latency.is_some());
+                chosen_accesses(profile, selection, &who).for_each(|it| {
+                    let weight = if timed { it.latency.unwrap_or_default() } else { 1 };
+                    add(keys.who([it.pid, it.tid, it.cpu], it.at, Some(it.place())), it.stack, weight);
+                });
+            }
             Axis::Event(event) => chosen_samples(profile, event, selection, &who).for_each(|at| {
                 let samples = &profile.samples;
-                let who = [samples.pid[at], samples.tid[at], samples.cpu[at], 0];
-                add(who, samples.at[at], samples.stack[at], samples.weight[at]);
+                let by = keys.who([samples.pid[at], samples.tid[at], samples.cpu[at]], samples.at[at], None);
+                add(by, samples.stack[at], samples.weight[at]);
             }),
-            Axis::OffCpu => spans(profile, selection.time, &who)
-                .for_each(|(span, seen)| add([seen.pid, seen.tid, NO_CPU, 0], span.at, seen.stack, seen.weight)),
+            Axis::OffCpu => spans(profile, selection.time, &who).for_each(|(span, seen)| {
+                add(keys.who([seen.pid, seen.tid, NO_CPU], span.at, None), seen.stack, seen.weight);
+            }),
         }
         counted
     }
@@ -184,8 +232,9 @@ pub fn group(
     keys: &[GroupKey],
     sort: SortBy,
 ) -> Ranking {
-    let Counted { comms, cgroups, places, stacks, all } = Counted::of(profile, tasks, selection, keys);
-    let mut code = Code::of(names, keys);
+    let mut keys = Keys::of(profile, tasks, keys);
+    let Counted { stacks, all } = Counted::of(profile, tasks, selection, &mut keys);
+    let mut code = Code::of(names, keys.keys);
     let mut sums: FxHashMap<(Who, Option<u32>), Sum> = FxHashMap::default();
     let mut on_stack = Vec::new();
     for ((by, stack), weight) in stacks {
@@ -197,21 +246,8 @@ pub fn group(
     }
     let rows = sums.into_iter().map(|((by, at), sum)| {
         let (function, module) = code.row(at);
-        let text = |key: &GroupKey| match key {
-            GroupKey::Comm => comms.texts.get(by[0] as usize).copied().unwrap_or_default().to_string(),
-            GroupKey::Process => by[1].to_string(),
-            GroupKey::Thread => by[2].to_string(),
-            GroupKey::Cpu if by[3] == NO_CPU => "-".to_string(),
-            GroupKey::Cpu => by[3].to_string(),
-            GroupKey::Cgroup => cgroups.path(by[4]).unwrap_or(UNKNOWN).to_string(),
-            GroupKey::Memory => places.get(by[5] as usize).map_or(UNKNOWN.to_string(), |place| place.label()),
-            GroupKey::Module if module.is_empty() => UNKNOWN.to_string(),
-            GroupKey::Module => short(module).to_string(),
-            GroupKey::Function => function.map_or(UNKNOWN, |function| function.name.as_str()).to_string(),
-        };
-        let texts: Vec<String> = keys.iter().map(|key| text(key).replace('\t', " ")).collect();
         let kind = function.map_or(CodeKind::Heading, |function| function.kind);
-        sum.rank(&texts.join("\t"), module, kind, false, None)
+        sum.rank(&keys.name(&by, function, module), module, kind, false, None)
     });
     Ranking { rows: rows.collect(), weight: all.weight, samples: all.samples }.sorted(sort)
 }

@@ -40,18 +40,26 @@ impl ProfileTree {
     /// Merges the stacks of a selection. With several processes, each gets a heading.
     #[must_use]
     pub fn of(profile: &Profile, names: &Names, tasks: &Tasks, counts: &StackCounts) -> ProfileTree {
-        ProfileTree::grow(profile, names, tasks, counts, false)
+        ProfileTree::grow(profile, names, tasks, &counts.rows, false, |_, _| {})
     }
 
     /// Like [`ProfileTree::of`], with a heading for each thread.
     #[must_use]
     pub fn by_thread(profile: &Profile, names: &Names, tasks: &Tasks, counts: &StackCounts) -> ProfileTree {
-        ProfileTree::grow(profile, names, tasks, counts, true)
+        ProfileTree::grow(profile, names, tasks, &counts.rows, true, |_, _| {})
     }
 
-    /// Stacks are added in the order of their keys, so equal profiles yield equal trees.
-    fn grow(profile: &Profile, names: &Names, tasks: &Tasks, counts: &StackCounts, threads: bool) -> ProfileTree {
-        let mut rows: Vec<(Key, &StackCount)> = counts.rows.iter().map(|row| (Key::of(row, threads), row)).collect();
+    /// Merges rows; `ends` gets each with the path that it ends. Stacks are added in the order of their keys, so equal
+    /// profiles yield equal trees.
+    pub(super) fn grow(
+        profile: &Profile,
+        names: &Names,
+        tasks: &Tasks,
+        rows: &[StackCount],
+        threads: bool,
+        mut ends: impl FnMut(&StackCount, u32),
+    ) -> ProfileTree {
+        let mut rows: Vec<(Key, &StackCount)> = rows.iter().map(|row| (Key::of(row, threads), row)).collect();
         rows.sort_unstable_by_key(|(key, _)| *key);
         let several = rows.iter().any(|(key, _)| key.pid != rows[0].0.pid);
         let mut tree = ProfileTree::default();
@@ -74,15 +82,17 @@ impl ProfileTree {
                     let cell = *cell.get_or_insert_with(|| tree.push_function(names.label(call.label)));
                     tree.child(parent, cell)
                 });
-                tree.add(leaf, under, rows.iter().map(|(_, row)| *row));
+                // Those without any address have a cell of their own.
+                let leaf = leaf.unwrap_or_else(|| tree.heading(under, UNKNOWN));
+                tree.add(leaf, rows.iter().map(|(_, row)| *row));
+                rows.iter().for_each(|(_, row)| ends(row, leaf));
             }
         }
         tree
     }
 
-    /// Adds rows at the end of their path; those without any address have a cell of their own.
-    fn add<'r>(&mut self, leaf: Option<u32>, under: Option<u32>, rows: impl Iterator<Item = &'r StackCount>) {
-        let leaf = leaf.unwrap_or_else(|| self.heading(under, UNKNOWN));
+    /// Adds rows at the end of their path.
+    fn add<'r>(&mut self, leaf: u32, rows: impl Iterator<Item = &'r StackCount>) {
         let (mut own, mut queued) = (Weight::default(), 0_u64);
         for row in rows {
             own += Weight { weight: row.weight, samples: row.samples };

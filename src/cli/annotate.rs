@@ -4,7 +4,7 @@ use super::args::{AnnotateArgs, AnnotateFormat, GlobalArgs};
 use super::out::{self, Terminal};
 use super::pager;
 use super::report::{load, recording, selection};
-use crate::analysis::{Axis, Butterfly, GroupBy, Names, Rank, SortBy, StackCounts, Tasks, rank};
+use crate::analysis::{Axis, Butterfly, CodeIpc, GroupBy, Names, Rank, SortBy, StackCounts, Tasks, rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::{json, text};
 use crate::session::RecordedCode;
@@ -53,8 +53,9 @@ pub(super) fn run(args: &AnnotateArgs, global: &GlobalArgs) -> Result<()> {
         let (found, decoded) = code
             .function(hottest.frame, args.disassembler_style)
             .map_err(|error| error.context(format!("cannot show the instructions of {}", visible(&function.name))))?;
+        let ipc = CodeIpc::of(profile, &tasks, &selection);
         let named = (function.name.as_str(), function.module.as_str(), event);
-        let view = AnnotationView::build(profile, named, &butterfly, &counts, &found, decoded);
+        let view = AnnotationView::build(profile, named, &butterfly, &counts, ipc, (&found, decoded));
         match args.format {
             AnnotateFormat::Text => text::annotation(&view, style),
             AnnotateFormat::Json => json::annotation(&view)?,

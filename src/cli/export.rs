@@ -60,9 +60,10 @@ enum Content<'a> {
 impl<'a> Content<'a> {
     fn of(profile: &'a Profile, selection: Selection, format: &ExportFormat, one_event: bool) -> Result<Content<'a>> {
         Ok(match format.write {
-            WriteFormat::Stacks(render) => {
-                Content::Stacks(FlameGraph::build(profile, &FlameOptions { selection, title: None })?, render)
-            }
+            WriteFormat::Stacks(render) => Content::Stacks(
+                FlameGraph::build(profile, &FlameOptions { selection, ..FlameOptions::default() })?,
+                render,
+            ),
             WriteFormat::Samples(write) => {
                 Content::Samples(Box::new(Sampled::of(profile, selection, format.every_event && !one_event)?), write)
             }

@@ -4,7 +4,7 @@ use super::args::{FlameFormat, FlamegraphArgs};
 use super::out::{self, Terminal};
 use super::plan::{self, Destination};
 use super::report::{load, recording, selection};
-use crate::analysis::Axis;
+use crate::analysis::{Axis, CodeRate};
 use crate::error::Result;
 use crate::export::{folded, svg};
 use crate::model::profile::Profile;
@@ -19,7 +19,12 @@ pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
-    let flame = FlameGraph::build(profile, &FlameOptions { selection, title: args.title.clone() })?;
+    let rate = match args.palette.as_str() {
+        "cpi" => Some(CodeRate::Cpi),
+        "mpki" => Some(CodeRate::Mpki),
+        _ => None,
+    };
+    let flame = FlameGraph::build(profile, &FlameOptions { selection, title: args.title.clone(), rate })?;
     let bytes = match format {
         FlameFormat::Folded => folded::render(&flame, false),
         FlameFormat::Svg => {

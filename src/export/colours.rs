@@ -30,11 +30,30 @@ pub(super) fn colour(frame: &Label) -> (u8, u8, u8) {
     (channel(red), channel(green), channel(blue))
 }
 
+/// The colour of a rate against that of all code, from blue for much less to red for much more; grey if it is not known.
+pub(super) fn rate_colour(step: Option<i8>) -> (u8, u8, u8) {
+    match step {
+        None => (214, 214, 214),
+        Some(..=-2) => (120, 180, 220),
+        Some(-1) => (190, 220, 240),
+        Some(0) => (250, 240, 200),
+        Some(1) => (253, 200, 140),
+        Some(_) => (244, 150, 110),
+    }
+}
+
+/// The legend of these colours.
+pub(super) fn rate_legend() -> Vec<(&'static str, (u8, u8, u8))> {
+    let names = ["half or less", "less", "as all code", "more", "twice or more"];
+    let known = names.into_iter().zip(-2..).map(|(name, step)| (name, rate_colour(Some(step))));
+    known.chain([("not known", rate_colour(None))]).collect()
+}
+
 /// The legend: what each hue means.
-pub(super) fn legend() -> [(&'static str, (u8, u8, u8)); 4] {
+pub(super) fn legend() -> Vec<(&'static str, (u8, u8, u8))> {
     let pale = |Hue(r, g, b): &Hue| (r + (255 - r) / 2, g + (255 - g) / 2, b + (255 - b) / 2);
     let full = |Hue(r, g, b): &Hue| (*r, *g, *b);
-    [("user", full(&USER)), ("inlined", pale(&USER)), ("kernel", full(&KERNEL)), ("JIT", full(&JIT))]
+    vec![("user", full(&USER)), ("inlined", pale(&USER)), ("kernel", full(&KERNEL)), ("JIT", full(&JIT))]
 }
 
 /// A shade from 0 to 24 by name (FNV-1a), so that neighbouring cells can be distinguished.

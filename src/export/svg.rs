@@ -15,7 +15,7 @@ pub struct SvgOptions {
     pub inverted: bool,
     /// Cells narrower than this many of the picture's 1200 pixels are left out.
     pub min_width_px: f64,
-    /// `kind`, ironlaw's own colours, or one of inferno's palettes.
+    /// `kind`, ironlaw's own colours, or one of inferno's palettes. A flame graph with rates is coloured by these.
     pub palette: String,
 }
 
@@ -48,13 +48,14 @@ pub fn render(flame: &FlameGraph, svg: &SvgOptions) -> Result<Vec<u8>> {
         return Err(Error::new(ErrorKind::NotFound, "there is nothing to draw: no samples in this selection")
             .hint("Widen --time-range or --thread, or choose another --event."));
     }
-    let own = svg.palette == OWN_PALETTE;
+    let own = svg.palette == OWN_PALETTE || flame.steps.is_some();
+    let entries = if flame.steps.is_some() { colours::rate_legend() } else { colours::legend() };
     let palette = if own { Palette::default() } else { palette(&svg.palette)? };
     let mut colours = own.then(|| colour_map(flame));
     let divisor = divisor(flame);
     let (count_name, factor) = scale(flame.unit, flame.total);
     let mut options = Options::default();
-    let (title, subtitle, legend) = head(flame);
+    let (title, subtitle, corner) = head(flame, &entries);
     options.title = title;
     options.subtitle = Some(subtitle);
     options.colors = palette;
@@ -73,7 +74,7 @@ pub fn render(flame: &FlameGraph, svg: &SvgOptions) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     flamegraph::from_lines(&mut options, lines.iter().rev().map(String::as_str), &mut bytes)
         .context(|| "cannot draw the flame graph")?;
-    Ok(if own { with_legend(bytes, legend) } else { bytes })
+    Ok(if own { with_legend(bytes, corner, &entries) } else { bytes })
 }
 
 /// The divisor of all values: 1, unless a damaged recording contains weights no capture can have.
@@ -109,7 +110,10 @@ fn colour_map(flame: &FlameGraph) -> PaletteMap {
     for line in &flame.stacks {
         let drawn = folded::stack(&line.frames, true);
         for (frame, cell) in line.frames.iter().zip(drawn.split(';')) {
-            let (r, g, b) = colours::colour(frame);
+            let (r, g, b) = match &flame.steps {
+                Some(steps) => colours::rate_colour(steps.get(&frame.text).copied()),
+                None => colours::colour(frame),
+            };
             map.insert(cell, Color { r, g, b });
         }
     }
@@ -136,11 +140,11 @@ struct Corner {
 }
 
 /// Title and subtitle, with a free place for the legend: left of the subtitle or, if that is long, of the title.
-fn head(flame: &FlameGraph) -> (String, String, Corner) {
+fn head(flame: &FlameGraph, legend: &[Entry]) -> (String, String, Corner) {
     let title = columns::middle(&visible(&flame.title), TITLE_COLUMNS);
     let subtitle = columns::end(&visible(&flame.subtitle), SUBTITLE_COLUMNS);
     let free = |text: &str, column_px: f64| (WIDTH_PX - columns::width(text) as f64 * column_px) / 2.0;
-    let needed = legend_width() as f64 + 10.0;
+    let needed = legend.iter().map(|(name, _)| entry_width(name)).sum::<usize>() as f64 + 10.0;
     let (below, beside) = (Corner { x: 10, y: 39 }, Corner { x: 95, y: 15 });
     if free(&subtitle, SUBTITLE_COLUMN_PX) >= below.x as f64 + needed {
         (title, subtitle, below)
@@ -151,6 +155,9 @@ fn head(flame: &FlameGraph) -> (String, String, Corner) {
     }
 }
 
+/// A colour of the legend and what it means.
+type Entry = (&'static str, (u8, u8, u8));
+
 const SQUARE: usize = 10;
 const LETTER: usize = 8;
 
@@ -158,16 +165,12 @@ fn entry_width(name: &str) -> usize {
     SQUARE + 4 + LETTER * name.len() + 8
 }
 
-fn legend_width() -> usize {
-    colours::legend().iter().map(|(name, _)| entry_width(name)).sum()
-}
-
 /// Inserts the legend before the frames; inferno's own script reads only what is inside them.
-fn with_legend(mut bytes: Vec<u8>, Corner { mut x, y }: Corner) -> Vec<u8> {
+fn with_legend(mut bytes: Vec<u8>, Corner { mut x, y }: Corner, entries: &[Entry]) -> Vec<u8> {
     const FRAMES: &[u8] = b"<svg id=\"frames\"";
     let Some(at) = bytes.windows(FRAMES.len()).position(|window| window == FRAMES) else { return bytes };
     let mut legend = String::from("<g id=\"legend\">");
-    for (name, (r, g, b)) in colours::legend() {
+    for (name, (r, g, b)) in entries {
         let (text_x, text_y) = (x + SQUARE + 4, y + 9);
         legend.push_str(&format!(
             "<rect x=\"{x}\" y=\"{y}\" width=\"{SQUARE}\" height=\"{SQUARE}\" fill=\"rgb({r},{g},{b})\"/>\

@@ -129,7 +129,10 @@ fn show(profile: &Profile, how: u8) {
         let (selection, mut bytes) = (Selection::default(), Vec::new());
         return match format.write {
             WriteFormat::Stacks(render) => {
-                drop(FlameGraph::build(profile, &FlameOptions { selection, title: None }).map(|flame| render(&flame)));
+                drop(
+                    FlameGraph::build(profile, &FlameOptions { selection, ..FlameOptions::default() })
+                        .map(|flame| render(&flame)),
+                );
             }
             WriteFormat::Samples(write) => {
                 let sampled = Sampled::of(profile, selection, format.every_event);

@@ -1,6 +1,7 @@
 //! Effects: requests of the session that the host carries out.
 //! An effect never blocks the session; its outcome comes back as a message.
 
+use crate::view::CodeRate;
 use crate::view::picker::Choice;
 use crate::view::query::Query;
 use std::path::PathBuf;
@@ -31,10 +32,8 @@ pub enum Effect {
     Export {
         /// The part of the profile.
         query: Query,
-        /// Names from the root to the zoomed cell; empty for the whole graph.
-        root: Vec<String>,
-        /// Whether the root is at the top.
-        inverted: bool,
+        /// What is shown of it, and how.
+        flame: ShownFlame,
         /// The file; the default name is made from target and time.
         path: Option<PathBuf>,
     },
@@ -46,4 +45,15 @@ pub enum Effect {
     Suspend,
     /// Leave.
     Quit,
+}
+
+/// What a flame graph shows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ShownFlame {
+    /// Names from the root to the zoomed cell; empty for the whole graph.
+    pub root: Vec<String>,
+    /// Whether the root is at the top.
+    pub inverted: bool,
+    /// The rate that its colours stand for; `None` for other colours.
+    pub rate: Option<CodeRate>,
 }

@@ -1,8 +1,9 @@
 //! A function by its instructions, and the classes of instructions that samples fell on.
 
-use crate::analysis::{Butterfly, Names, StackCounts, short};
+use crate::analysis::{Butterfly, CodeIpc, Names, StackCounts, short};
 use crate::model::profile::Profile;
 use crate::model::{DecodedInstruction, FunctionCode, InstructionClass};
+use crate::view::code_ipc::CodeRates;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -21,6 +22,9 @@ pub struct InstructionLine {
     pub samples: u64,
     /// Source file and line, where a sampled address has them.
     pub source: Option<(String, Option<u32>)>,
+    /// Its rates; absent unless cycles and instructions were sampled and it has samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<CodeRates>,
 }
 
 /// Share of a class of instructions.
@@ -63,8 +67,8 @@ impl AnnotationView {
         (name, module, event): (&str, &str, &str),
         butterfly: &Butterfly,
         counts: &StackCounts,
-        code: &FunctionCode,
-        decoded: Vec<DecodedInstruction>,
+        ipc: Option<CodeIpc<'_>>,
+        (code, decoded): (&FunctionCode, Vec<DecodedInstruction>),
     ) -> AnnotationView {
         let mut lines: Vec<InstructionLine> = decoded
             .into_iter()
@@ -75,16 +79,25 @@ impl AnnotationView {
                 share: 0.0,
                 samples: 0,
                 source: None,
+                rates: None,
             })
             .collect();
         let end = code.address.saturating_add(code.bytes.len() as u64);
         let own: u64 = butterfly.instructions.iter().fold(0, |sum, one| sum.saturating_add(one.weight));
         let samples = butterfly.instructions.iter().map(|one| one.samples).sum();
         let mut elsewhere = 0;
+        let addresses: Vec<u64> = lines.iter().map(|line| line.address).collect();
+        let line_of = |frame| {
+            let address = profile.frame(frame).map_or(0, |frame| frame.address.wrapping_add(code.slide));
+            let at = addresses.partition_point(|line| *line <= address);
+            at.checked_sub(1).filter(|_| address < end)
+        };
+        let rates = ipc.map(|ipc| ipc.frames(line_of)).into_iter().flatten();
+        for (at, rates) in rates.filter_map(|(at, rates)| Some((at??, rates))) {
+            lines[at].rates = Some(rates.into());
+        }
         for one in &butterfly.instructions {
-            let address = profile.frame(one.frame).map_or(0, |frame| frame.address.wrapping_add(code.slide));
-            let at = lines.partition_point(|line| line.address <= address);
-            match at.checked_sub(1).and_then(|at| lines.get_mut(at)).filter(|_| address < end) {
+            match line_of(one.frame).and_then(|at| lines.get_mut(at)) {
                 Some(line) => {
                     line.share += share(one.weight, own);
                     line.samples += one.samples;

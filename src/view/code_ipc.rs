@@ -2,7 +2,7 @@
 
 use super::Measured;
 use super::number::quantity;
-use crate::analysis::{CodeIpc, FEWEST_SAMPLES, Rates};
+use crate::analysis::{CodeIpc, CodeRate, FEWEST_SAMPLES, Rates};
 use crate::model::Unit;
 use serde::Serialize;
 
@@ -43,14 +43,10 @@ pub struct CodeIpcView {
 impl CodeIpcView {
     /// The rates of a selection.
     #[must_use]
-    pub fn of(found: &CodeIpc) -> CodeIpcView {
-        CodeIpcView {
-            grouped: found.grouped,
-            fewest_samples: FEWEST_SAMPLES,
-            all: found.whole.into(),
-            user: found.user.into(),
-            kernel: found.kernel.into(),
-        }
+    pub fn of(found: &CodeIpc<'_>) -> CodeIpcView {
+        let [user, kernel] = found.user_and_kernel().map(CodeRates::from);
+        let (grouped, all) = (found.is_grouped(), found.whole().into());
+        CodeIpcView { grouped, fewest_samples: FEWEST_SAMPLES, all, user, kernel }
     }
 
     /// What the columns mean, and the rates of all code.
@@ -59,7 +55,29 @@ impl CodeIpcView {
         let parts = [("all code", self.all), ("user", self.user), ("kernel", self.kernel)];
         let rates: Vec<String> = parts.iter().map(|(name, rates)| format!("{name} {}", cell(rates.ipc))).collect();
         let from = if self.grouped { "counted between samples in it" } else { "by samples of each event" };
-        format!("IPC of a function's own code, {from}; {}", rates.join(", "))
+        format!("IPC of own code, {from}; {}", rates.join(", "))
+    }
+}
+
+/// The ratio of a rate to that of all code as a step from -2 (much less) to 2 (much more): twice as much is much more, a
+/// fifth is within what code differs by anyway.
+#[must_use]
+pub fn step(ratio: f64) -> i8 {
+    match ratio {
+        ratio if ratio >= 2.0 => 2,
+        ratio if ratio >= 1.2 => 1,
+        ratio if ratio <= 0.5 => -2,
+        ratio if ratio <= 1.0 / 1.2 => -1,
+        _ => 0,
+    }
+}
+
+/// What colours by a rate mean.
+#[must_use]
+pub fn legend(rate: CodeRate) -> &'static str {
+    match rate {
+        CodeRate::Cpi => "cycles per instruction against all code",
+        CodeRate::Mpki => "LLC misses per instruction against all code",
     }
 }
 

@@ -1,10 +1,15 @@
 //! A flame graph before layout: stacks by name, with their weights.
 
+use super::code_ipc;
 use super::labels::axis_of;
-use crate::analysis::{Axis, Counters, Label, Names, ProfileTree, Selection, StackCounts, Tasks, Weight, summary};
-use crate::error::Result;
+use crate::analysis::{
+    Axis, CodeIpc, CodeRate, Counters, GroupKey, Label, Names, ProfileTree, RowRates, Selection, StackCounts, Tasks,
+    Weight, summary,
+};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Options of a flame graph.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,6 +18,8 @@ pub struct FlameOptions {
     pub selection: Selection,
     /// The title; by default the name of the target.
     pub title: Option<String>,
+    /// The rate to colour functions by; `None` for the kind of their code.
+    pub rate: Option<CodeRate>,
 }
 
 /// A folded stack: a call path and the weight of the samples that end there.
@@ -37,13 +44,16 @@ pub struct FlameGraph {
     pub total: u64,
     /// The stacks, sorted by their names from the root, each once.
     pub stacks: Vec<FoldedStack>,
+    /// For functions with a known rate, this against that of all code, from -2 (much less) to 2 (much more); `None` without
+    /// a rate to colour by.
+    pub steps: Option<BTreeMap<String, i8>>,
 }
 
 impl FlameGraph {
     /// The flame graph of `options.selection`. Values are sample counts if all samples weigh the same, else weights.
     ///
     /// # Errors
-    /// Those of [`Selection::check`].
+    /// Those of [`Selection::check`]; `Unsupported` for a rate that was not sampled.
     pub fn build(profile: &Profile, options: &FlameOptions) -> Result<FlameGraph> {
         let (selection, tasks) = (&options.selection, Tasks::of(profile));
         selection.check(profile, &tasks)?;
@@ -58,13 +68,15 @@ impl FlameGraph {
             value: if alike { own.samples } else { own.weight },
         };
         let stacks: Vec<_> = tree.folded().into_iter().map(stack).collect();
+        let steps = options.rate.map(|rate| steps(profile, &names, &tasks, selection, rate)).transpose()?;
         let total = stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.value));
         Ok(FlameGraph {
             title: options.title.clone().unwrap_or_else(|| title(profile, selection, &tasks)),
-            subtitle: subtitle(profile, &counts, &event),
+            subtitle: subtitle(profile, &counts, &event, options.rate),
             unit: if alike { "samples" } else { weight_unit },
             total,
             stacks,
+            steps,
         })
     }
 }
@@ -101,7 +113,30 @@ pub(super) fn title(profile: &Profile, selection: &Selection, tasks: &Tasks) -> 
     title
 }
 
-fn subtitle(profile: &Profile, counts: &StackCounts, event: &str) -> String {
+/// The rates of functions against that of all code.
+fn steps(
+    profile: &Profile,
+    names: &Names,
+    tasks: &Tasks,
+    selection: &Selection,
+    rate: CodeRate,
+) -> Result<BTreeMap<String, i8>> {
+    let wanted = code_ipc::legend(rate);
+    let missing = |why: &str| {
+        Error::new(ErrorKind::Unsupported, format!("cannot colour by {wanted}: {why}"))
+            .hint("Record both together, on a machine that counts them: `ironlaw record -e '{cycles,instructions,LLC-load-misses}:S' ...`.")
+    };
+    let ipc =
+        CodeIpc::of(profile, tasks, selection).ok_or_else(|| missing("cycles and instructions were not sampled"))?;
+    let rates = RowRates::of(&ipc, profile, names, tasks, &[GroupKey::Function]);
+    let found = rates.against_whole(rate);
+    if found.is_empty() {
+        return Err(missing("no function has enough samples of its own to tell"));
+    }
+    Ok(found.into_iter().map(|(name, ratio)| (name.to_string(), code_ipc::step(ratio))).collect())
+}
+
+fn subtitle(profile: &Profile, counts: &StackCounts, event: &str, rate: Option<CodeRate>) -> String {
     let selection = &counts.selection;
     let window = selection.time.window(&profile.ticks, profile.duration());
     let summary = summary(profile, &Counters::of(profile), counts, window);
@@ -123,6 +158,7 @@ fn subtitle(profile: &Profile, counts: &StackCounts, event: &str) -> String {
         _ => String::new(),
     };
     let lost = if summary.lost > 0 { format!(" · {} records lost", summary.lost) } else { String::new() };
+    let what = rate.map_or(what.clone(), |rate| format!("{what}, coloured by {}", code_ipc::legend(rate)));
     // The host comes last, because the end may be cut off.
     format!("{what} over {seconds:.1} s · {incomplete}{covered}{lost} · {host}")
 }

@@ -38,5 +38,5 @@ pub(crate) mod watch;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use crate::analysis::{Axis, Cause, CodeKind, Coverage, GroupBy, Label, TimeRange};
+pub use crate::analysis::{Axis, Cause, CodeKind, CodeRate, Coverage, GroupBy, Label, TimeRange};
 pub use measured::Measured;

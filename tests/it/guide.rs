@@ -116,8 +116,16 @@ impl Kit {
             ("old", ["old-1", "old-2", "old-3", "monday", "main"].as_slice()),
             ("new", &["new-1", "new-2", "new-3", "tuesday", "friday", "run", "base"]),
         ] {
-            let ops = r"--off-cpu -I 50ms --ops regex:ops\s(\d+)";
-            self.dir.record(name, ops, "scaling --threads 4 --seconds 0.8");
+            // A baseline cannot be learnt where other tests left the program hardly any CPU: once more, then.
+            for _ in 0..4 {
+                let ops = r"-f --off-cpu -I 50ms --ops regex:ops\s(\d+)";
+                self.dir.record(name, ops, "scaling --threads 4 --seconds 0.8");
+                if self.shell(&self.dir, &format!("ironlaw baseline build {name}.ironlaw -o web.baseline -f")).code
+                    == Some(0)
+                {
+                    break;
+                }
+            }
             for copy in names {
                 symlink(self.dir.join(&format!("{name}.ironlaw")), self.dir.join(&format!("{copy}.ironlaw"))).unwrap();
             }
@@ -126,7 +134,7 @@ impl Kit {
         for copy in ["fix", "run"] {
             symlink(self.dir.join("main.sweep"), self.dir.join(&format!("{copy}.sweep"))).unwrap();
         }
-        self.runs(&self.dir, "ironlaw baseline build old.ironlaw -o web.baseline");
+        self.runs(&self.dir, "ironlaw baseline build old.ironlaw -o web.baseline -f");
     }
 
     fn runs(&self, dir: &Dir, line: &str) {

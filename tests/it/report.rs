@@ -235,7 +235,8 @@ fn json_keeps_to_its_schema() {
 
 fn flame(axis: Axis) -> FlameGraph {
     let selection = Selection { axis, ..Selection::default() };
-    FlameGraph::build(&profile(), &FlameOptions { selection, title: None }).expect("the selection can be met")
+    FlameGraph::build(&profile(), &FlameOptions { selection, ..FlameOptions::default() })
+        .expect("the selection can be met")
 }
 
 fn svg(flame: &FlameGraph, options: &SvgOptions) -> String {
@@ -328,7 +329,7 @@ fn a_selection_that_nothing_can_meet_is_refused_with_what_to_do() {
         (&plain, Selection { axis: Axis::OffCpu, ..Selection::default() }, "the recording holds no time off the CPU"),
         (&plain, Selection { axis: Axis::Event(7), ..Selection::default() }, "the recording has no event number 7"),
     ] {
-        let options = FlameOptions { selection: selection.clone(), title: None };
+        let options = FlameOptions { selection: selection.clone(), ..FlameOptions::default() };
         let error = FlameGraph::build(profile, &options).expect_err("nothing can meet it");
         assert_eq!(error.to_string(), message);
         let options = ReportOptions { selection, ..ReportOptions::default() };

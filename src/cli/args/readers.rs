@@ -231,7 +231,8 @@ pub struct FlamegraphArgs {
     /// Omit frames narrower than this many pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 0.1, value_parser = values::pixels)]
     pub min_width: f64,
-    /// Colour frames by `kind` (kernel, user, JIT, inlined) or by a palette of flamegraph.pl: hot, mem, java, ...
+    /// Colour frames by `kind` (kernel, user, JIT, inlined), by the function's `cpi` or `mpki` (LLC misses) against those
+    /// of all code, or by a palette of flamegraph.pl: hot, mem, java, ...
     #[arg(long, value_name = "NAME", default_value = "kind")]
     pub palette: String,
     /// Draw off-CPU time instead of samples

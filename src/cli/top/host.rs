@@ -267,17 +267,12 @@ impl Host for SessionHost {
             Effect::Compare(path) => self.compare(path)?,
             Effect::Learn(path) => self.learn(path),
             Effect::Count(spec) => self.count(spec)?,
-            Effect::Export { query, root, inverted, path } => {
+            Effect::Export { query, flame, path } => {
                 let usual = self.usual();
                 self.on_history(move |history| {
                     let baseline = usual.as_deref().map(|usual| &*usual.baseline);
-                    let shown = writing::FlameExport {
-                        bounds: bounds(history),
-                        query: &query,
-                        root: &root,
-                        inverted,
-                        baseline,
-                    };
+                    let shown =
+                        writing::FlameExport { bounds: bounds(history), query: &query, flame: &flame, baseline };
                     done(writing::picture(history, &shown, path))
                 });
             }

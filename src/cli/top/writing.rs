@@ -8,6 +8,7 @@ use crate::model::Baseline;
 use crate::session::History;
 use crate::store;
 use crate::sys::clock;
+use crate::tui::effect::ShownFlame;
 use crate::view::baseline;
 use crate::view::context::ViewContext;
 use crate::view::flame::{FlameGraph, FlameOptions};
@@ -38,9 +39,7 @@ pub(super) fn saved_message(path: &Path, bytes: u64) -> String {
 pub(super) struct FlameExport<'a> {
     pub bounds: Bounds,
     pub query: &'a Query,
-    /// The frames it is zoomed to.
-    pub root: &'a [String],
-    pub inverted: bool,
+    pub flame: &'a ShownFlame,
     /// The baseline of the session.
     pub baseline: Option<&'a Baseline>,
 }
@@ -52,9 +51,11 @@ pub(super) fn picture(history: &History, shown: &FlameExport<'_>, path: Option<P
         (ViewRequest::Flame { against_baseline: true, .. }, Some(baseline)) => difference(history, shown, baseline)?,
         _ => {
             let selection = shown.query.selection(shown.bounds);
-            let mut flame = FlameGraph::build(history.profile(), &FlameOptions { selection, title: None })?;
-            flame.keep_below(shown.root);
-            svg::render(&flame, &svg::SvgOptions { inverted: shown.inverted, ..svg::SvgOptions::default() })?
+            let ShownFlame { root, inverted, rate } = shown.flame;
+            let options = FlameOptions { selection, title: None, rate: *rate };
+            let mut flame = FlameGraph::build(history.profile(), &options)?;
+            flame.keep_below(root);
+            svg::render(&flame, &svg::SvgOptions { inverted: *inverted, ..svg::SvgOptions::default() })?
         }
     };
     let create = || format!("cannot write {}", path.display());

@@ -28,7 +28,7 @@ pub fn report(report: &Report) -> Vec<u8> {
         ["kind", "self_share", "self_error", "total_share", "self_samples", "total_samples"].map(str::to_string),
     );
     head.extend([weight("self"), weight("total"), "samples_coverage".to_string()]);
-    if report.code_ipc.is_some() && report.groups.is_none() {
+    if report.row_ipc().is_some() {
         head.extend(["ipc", "ipc_error", "mpki"].map(str::to_string));
     }
     line(&mut out, &head);

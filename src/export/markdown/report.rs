@@ -156,7 +156,7 @@ fn functions(out: &mut String, report: &Report) {
         None => ("function", &report.functions, report.functions_left_out),
     };
     let module = if what.contains(',') { "" } else { " module |" };
-    let (heads, lines) = match report.code_ipc.filter(|_| report.groups.is_none()) {
+    let (heads, lines) = match report.row_ipc() {
         Some(_) => (" IPC | MPKI |", "---:|---:|"),
         None => ("", ""),
     };

@@ -33,7 +33,7 @@ fn written(
 }
 
 fn flame(profile: &Profile, selection: &Selection) -> FlameGraph {
-    FlameGraph::build(profile, &FlameOptions { selection: selection.clone(), title: None }).unwrap()
+    FlameGraph::build(profile, &FlameOptions { selection: selection.clone(), ..FlameOptions::default() }).unwrap()
 }
 
 /// Weight of all stacks of a selection; unlike a flame graph's total it never counts samples.

@@ -323,7 +323,8 @@ fn a_picture_is_xml_with_one_script_and_every_name_in_it() {
 fn stacks_of_every_odd_profile_are_written_in_every_format_or_refused_with_a_reason() {
     for (case, profile) in odd_profiles() {
         for selection in both() {
-            let Ok(flame) = FlameGraph::build(&profile, &FlameOptions { selection: selection.clone(), title: None })
+            let Ok(flame) =
+                FlameGraph::build(&profile, &FlameOptions { selection: selection.clone(), ..FlameOptions::default() })
             else {
                 continue;
             };

@@ -99,7 +99,7 @@ fn reports_have_columns_for_the_ipc_of_functions_only_where_it_was_measured() {
         line(&text, "total     IPC    MPKI").contains("function") && line(&text, " get").contains(" 0.250 "),
         "{text}"
     );
-    assert!(line(&text, "IPC of a function's own code").contains("all code 0.250"), "{text}");
+    assert!(line(&text, "IPC of own code").contains("all code 0.250"), "{text}");
     assert!(text.contains("-: too few samples"), "{text}");
     let rows = assert_csv(&csv, "rates");
     assert_eq!(rows[0][rows[0].len() - 3..], ["ipc", "ipc_error", "mpki"]);

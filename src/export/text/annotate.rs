@@ -4,6 +4,7 @@ use super::Style;
 use super::page::{Ink, Page};
 use crate::export::columns;
 use crate::view::annotate::{AnnotationView, ClassRow, MixView};
+use crate::view::code_ipc::cell;
 use crate::view::escape::visible;
 use crate::view::number;
 
@@ -33,10 +34,12 @@ pub fn annotation(view: &AnnotationView, style: Style) -> Vec<u8> {
         page.paragraph("  - ", &text, Some(Ink::Quiet));
     }
     page.line("");
+    let has_rates = view.instructions.iter().any(|line| line.rates.is_some());
     let widest = view.instructions.iter().map(|line| line.text.len()).max().unwrap_or_default();
-    let text_width = widest.min(page.room_after(60)).max(20);
+    let text_width = widest.min(page.room_after(if has_rates { 76 } else { 60 })).max(20);
     page.captions(&format!(
-        "   share   samples           address  {}  source",
+        "   share   samples{}           address  {}  source",
+        if has_rates { "     IPC    MPKI" } else { "" },
         columns::left("instruction", text_width)
     ));
     for line in &view.instructions {
@@ -45,8 +48,13 @@ pub fn annotation(view: &AnnotationView, style: Style) -> Vec<u8> {
             let file = file.rsplit('/').next().unwrap_or(file);
             format!("{}:{}", visible(file), line.map_or("?".to_string(), |line| line.to_string()))
         });
+        let rates = match line.rates {
+            Some(rates) => [rates.ipc, rates.mpki].map(|rate| format!("{:>8}", cell(rate))).concat(),
+            None if has_rates => " ".repeat(16),
+            None => String::new(),
+        };
         let text = format!(
-            "{} {} {:>17x}  {}  {source}",
+            "{} {}{rates} {:>17x}  {}  {source}",
             columns::right(&percent(line.share), 8),
             columns::right(&samples, 9),
             line.address,

@@ -43,7 +43,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     // Beyond 80 columns, half of the additional space may go to the module.
     let most = MODULE + page.room.saturating_sub(80) / 2;
     let module = if modules { widest(|row| columns::width(&visible(short(&row.module)))).clamp(6, most) } else { 0 };
-    let ipc = report.code_ipc.filter(|_| report.groups.is_none());
+    let ipc = report.row_ipc();
     let rates = if ipc.is_some() { RATES } else { 0 };
     let others = NUMBERS + rates + if modules { module + 2 } else { 0 };
     let name = page.name_column(widest(|row| columns::width(&visible(&row.name))).max(what.len()), others);

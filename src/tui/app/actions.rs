@@ -3,7 +3,7 @@
 
 use super::state::{App, SessionPhase};
 use crate::tui::command::SessionCommand;
-use crate::tui::effect::Effect;
+use crate::tui::effect::{Effect, ShownFlame};
 use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
 use crate::tui::line::Line;
@@ -288,8 +288,8 @@ impl App {
         }
     }
 
-    /// The path to the zoomed cell of the flame graph, and whether the root is at the top.
-    pub(super) fn flame_shown(&self) -> (Vec<String>, bool) {
+    /// What the flame graph shows.
+    pub(super) fn flame_shown(&self) -> ShownFlame {
         self.panels.flame.shown()
     }
 }

@@ -101,8 +101,7 @@ impl App {
             PromptKind::Search => Vec::new(),
             PromptKind::Record => vec![Effect::Record(path)],
             PromptKind::Export => {
-                let (root, inverted) = self.flame_shown();
-                vec![Effect::Export { query: self.query(), root, inverted, path }]
+                vec![Effect::Export { query: self.query(), flame: self.flame_shown(), path }]
             }
         }
     }

@@ -1,22 +1,13 @@
 //! Builds a flame tree from a profile's call tree, and finds its cells in the tree of another time or recording.
 
+use super::rates::FlameRates;
 use super::tree::{FlameTree, Node, ReferenceTotals};
-use crate::analysis::{CodeIpc, Label, ProfileTree};
+use crate::analysis::{CodeIpc, CodeRate, GroupKey, Label, PathRates, ProfileTree, RowRates};
+use crate::view::code_ipc::step;
 use crate::view::context::ViewContext;
 use crate::view::labels::axis_of;
 use crate::view::query::Grouping;
 use rustc_hash::FxHashMap;
-
-/// A ratio as a step from -2 to 2: twice as much is much more, a fifth is within what code differs by anyway.
-fn slowness_step(ratio: f64) -> i8 {
-    match ratio {
-        ratio if ratio >= 2.0 => 2,
-        ratio if ratio >= 1.2 => 1,
-        ratio if ratio <= 0.5 => -2,
-        ratio if ratio <= 1.0 / 1.2 => -1,
-        _ => 0,
-    }
-}
 
 impl FlameTree {
     /// The call tree of a view context.
@@ -33,10 +24,10 @@ impl FlameTree {
         let unit = axis_of(&context.profile.meta, context.selection.axis).1;
         let mut flame_tree = FlameTree::build(&tree, before.as_ref(), unit);
         let ViewContext { profile, names, tasks, selection, .. } = context;
-        if let Some(code_ipc) = CodeIpc::of(profile, names, tasks, selection) {
-            let known = code_ipc.slowness();
-            let step = |label: &Label| known.get(label.text.as_str()).map(|ratio| slowness_step(*ratio));
-            flame_tree.slowness = flame_tree.labels.iter().map(step).collect();
+        if let Some(ipc) = CodeIpc::of(profile, tasks, selection) {
+            let rates = RowRates::of(&ipc, profile, names, tasks, &[GroupKey::Function]);
+            let paths = ipc.paths(names, by == Grouping::Threads);
+            flame_tree.rates = Some(Box::new(flame_tree.rates_of(&rates, &paths)));
         }
         flame_tree
     }
@@ -66,7 +57,7 @@ impl FlameTree {
             total: total.clone().fold(0, |sum, root| sum.saturating_add(root.value)),
             samples: total.map(|root| root.samples).sum(),
             past: None,
-            slowness: Vec::new(),
+            rates: None,
             difference: None,
             nodes,
         };
@@ -76,32 +67,50 @@ impl FlameTree {
         flame_tree
     }
 
-    /// Stores the weights of another tree in the cells. Cells are the same if all names from the root match.
-    /// Compare shares, not weights, because two recordings differ in length.
+    /// Stores the weights of another tree in the cells. Compare shares, not weights, because two recordings differ in
+    /// length.
     fn compare(&mut self, other: &ProfileTree) {
         let sums = other.inclusive();
-        let mut by_place: FxHashMap<(Option<u32>, &str, bool), u32> = FxHashMap::default();
         let mut past = ReferenceTotals { total: 0, samples: 0 };
+        for (_, sum) in other.nodes.iter().zip(&sums).filter(|(node, _)| node.parent.is_none()) {
+            past.total = past.total.saturating_add(sum.weight);
+            past.samples += sum.samples;
+        }
+        let there = self.find_in(other);
+        for (node, found) in self.nodes.iter_mut().zip(there) {
+            node.before = found.map_or(0, |found| sums[found as usize].weight);
+        }
+        self.past = Some(past);
+    }
+
+    /// The rates of the cells, from those of functions and of paths.
+    fn rates_of(&self, functions: &RowRates, paths: &PathRates) -> FlameRates {
+        let steps = |rate| {
+            let known = functions.against_whole(rate);
+            self.labels.iter().map(|label| known.get(label.text.as_str()).map(|ratio| step(*ratio))).collect()
+        };
+        let found = self.find_in(&paths.tree).into_iter();
+        FlameRates {
+            cpi: steps(CodeRate::Cpi),
+            mpki: steps(CodeRate::Mpki),
+            paths: found.map(|at| Some((*paths.rates.get(at? as usize)?).into())).collect(),
+        }
+    }
+
+    /// The cells' paths in another tree. They are the same if all names from the root match.
+    fn find_in(&self, other: &ProfileTree) -> Vec<Option<u32>> {
+        let mut by_place: FxHashMap<(Option<u32>, &str, bool), u32> = FxHashMap::default();
         for (at, node) in other.nodes.iter().enumerate() {
             let label = &other.functions[node.function as usize];
             by_place.insert((node.parent, label.text.as_str(), label.inlined), at as u32);
-            if node.parent.is_none() {
-                past.total = past.total.saturating_add(sums[at].weight);
-                past.samples += sums[at].samples;
-            }
         }
         let mut there: Vec<Option<u32>> = Vec::with_capacity(self.nodes.len());
-        for at in 0..self.nodes.len() {
-            let node = self.nodes[at];
+        for node in &self.nodes {
             let Label { text, inlined, .. } = &self.labels[node.label as usize];
-            let found = match node.parent.map(|parent| there[parent as usize]) {
-                Some(None) => None,
-                Some(parent) => by_place.get(&(parent, text.as_str(), *inlined)).copied(),
-                None => by_place.get(&(None, text.as_str(), *inlined)).copied(),
-            };
-            there.push(found);
-            self.nodes[at].before = found.map_or(0, |found| sums[found as usize].weight);
+            let find = |parent| by_place.get(&(parent, text.as_str(), *inlined)).copied();
+            let parent = node.parent.map(|parent| there[parent as usize]);
+            there.push(if parent == Some(None) { None } else { find(parent.flatten()) });
         }
-        self.past = Some(past);
+        there
     }
 }

@@ -50,7 +50,7 @@ impl FlameTree {
             roots: difference.roots,
             unit: difference.unit,
             samples: difference.samples[1],
-            slowness: Vec::new(),
+            rates: None,
             past: None,
             nodes,
             difference: Some(Box::new(difference)),

@@ -4,6 +4,7 @@
 mod build;
 mod difference;
 mod layout;
+mod rates;
 #[cfg(test)]
 #[path = "tests/support.rs"]
 pub(crate) mod testing;

@@ -1,6 +1,8 @@
 //! The cells of a flame graph, and how to find one.
 
-use crate::analysis::Label;
+use super::rates::FlameRates;
+use crate::analysis::{CodeRate, Label};
+use crate::view::code_ipc::CodeRates;
 use crate::view::diff_flamegraph::DiffFlameGraph;
 use serde::Serialize;
 
@@ -23,9 +25,8 @@ pub struct FlameTree {
     pub samples: u64,
     /// Totals of the other side; `None` without a comparison.
     pub past: Option<ReferenceTotals>,
-    /// For each label, the CPI of its own code against that of all code, from -2 (much less) to 2 (much more); `None` where
-    /// it is not known. Empty unless cycles and instructions were sampled.
-    pub slowness: Vec<Option<i8>>,
+    /// Instructions per cycle and cache misses; `None` unless cycles and instructions were sampled.
+    pub rates: Option<Box<FlameRates>>,
     /// Cost of each cell per operation at two points of a sweep, in the order of the nodes; `None` for one profile.
     pub difference: Option<Box<DiffFlameGraph>>,
 }
@@ -78,10 +79,18 @@ impl FlameTree {
         self.labels.get(self.nodes.get(node as usize)?.label as usize)
     }
 
-    /// The CPI of a cell's function against that of all code; `None` if it is not known.
+    /// A rate of a cell's function against that of all code; `None` if it is not known.
     #[must_use]
-    pub fn slowness(&self, node: u32) -> Option<i8> {
-        *self.slowness.get(self.nodes.get(node as usize)?.label as usize)?
+    pub fn rate_step(&self, node: u32, rate: CodeRate) -> Option<i8> {
+        let rates = self.rates.as_ref()?;
+        let steps = if rate == CodeRate::Cpi { &rates.cpi } else { &rates.mpki };
+        *steps.get(self.nodes.get(node as usize)?.label as usize)?
+    }
+
+    /// The rates of a cell and everything it calls.
+    #[must_use]
+    pub fn path_rates(&self, node: u32) -> Option<CodeRates> {
+        *self.rates.as_ref()?.paths.get(node as usize)?
     }
 
     /// The children of a cell, or the roots.

@@ -2,8 +2,9 @@
 
 use super::row::Row;
 use super::tree::{Path, Paths, Tree};
-use crate::analysis::{Butterfly, Instruction, SourceLine};
+use crate::analysis::{Butterfly, CodeIpc, Instruction, Rates, SourceLine};
 use crate::model::{FrameId, ModuleKind};
+use crate::view::code_ipc::CodeRates;
 use crate::view::context::ViewContext;
 use serde::Serialize;
 
@@ -52,6 +53,9 @@ pub struct LineRow {
     pub self_weight: u64,
     /// Samples in it.
     pub self_samples: u64,
+    /// The rates of its own code; absent unless cycles and instructions were sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<CodeRates>,
 }
 
 /// An instruction of the function.
@@ -67,6 +71,9 @@ pub struct InstructionRow {
     pub samples: u64,
     /// Its source file and line, if known.
     pub line: Option<(String, Option<u32>)>,
+    /// Its rates; absent unless cycles and instructions were sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<CodeRates>,
     /// Its frame.
     #[serde(skip)]
     pub frame: FrameId,
@@ -82,20 +89,27 @@ impl Detail {
         let callers = Tree::of(&butterfly.callers, &context.names, whole, &mut paths);
         let callees = Tree::of(&butterfly.callees, &context.names, whole, &mut paths);
         let (texts, paths) = paths.finish();
+        let ipc = CodeIpc::of(context.profile, &context.tasks, &context.selection);
+        let by_line = ipc.map(|ipc| ipc.lines(&context.names, (name, module)));
+        let by_frame = ipc.map(|ipc| ipc.frames(|frame| frame));
+        let line = |line: &SourceLine| {
+            let key = (line.file.as_str(), line.line);
+            let rates = by_line.as_ref().map(|found| found.get(&key).copied().unwrap_or(Rates::NONE).into());
+            LineRow { rates, ..line_row(line, whole) }
+        };
+        let instruction = |own: &Instruction| {
+            let found = by_frame.as_ref().map(|found| found.get(&Some(own.frame)).copied().unwrap_or(Rates::NONE));
+            InstructionRow { rates: found.map(CodeRates::from), ..instruction_row(context, own, whole) }
+        };
         Detail {
             name: name.to_string(),
             module: module.to_string(),
             row,
             callers,
             callees,
-            lines: butterfly.lines.iter().take(MOST_PLACES).map(|line| line_row(line, whole)).collect(),
+            lines: butterfly.lines.iter().take(MOST_PLACES).map(line).collect(),
             lines_left_out: butterfly.lines.len().saturating_sub(MOST_PLACES),
-            instructions: butterfly
-                .instructions
-                .iter()
-                .take(MOST_PLACES)
-                .map(|own| instruction_row(context, own, whole))
-                .collect(),
+            instructions: butterfly.instructions.iter().take(MOST_PLACES).map(instruction).collect(),
             instructions_left_out: butterfly.instructions.len().saturating_sub(MOST_PLACES),
             texts,
             paths,
@@ -123,6 +137,7 @@ fn line_row(line: &SourceLine, whole: u64) -> LineRow {
         total_share: share(line.total_weight, whole),
         self_weight: line.self_weight,
         self_samples: line.self_samples,
+        rates: None,
     }
 }
 
@@ -142,6 +157,7 @@ fn instruction_row(context: &ViewContext<'_>, own: &Instruction, whole: u64) -> 
         weight: own.weight,
         samples: own.samples,
         line: own.line.clone(),
+        rates: None,
         frame: own.frame,
         text: None,
     }

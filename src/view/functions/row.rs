@@ -33,7 +33,7 @@ pub struct Row {
     pub self_samples: u64,
     /// Samples including what it calls.
     pub total_samples: u64,
-    /// The rates of its own code; `None` unless cycles and instructions were sampled and the row is a function.
+    /// The rates of its own code; `None` unless cycles and instructions were sampled.
     pub rates: Option<CodeRates>,
     /// Its change; `None` without a comparison.
     pub change: Option<Change>,

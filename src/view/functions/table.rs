@@ -3,7 +3,7 @@
 use super::change::ReferenceRanking;
 use super::detail::Detail;
 use super::row::Row;
-use crate::analysis::{Axis, CodeIpc, GroupBy, SortBy, UNRESOLVED, metrics, rank, short, value_of};
+use crate::analysis::{Axis, CodeIpc, GroupBy, RowRates, SortBy, UNRESOLVED, metrics, rank, short, value_of};
 use crate::model::MetricId;
 use crate::view::Measured;
 use crate::view::code_ipc::CodeIpcView;
@@ -29,7 +29,7 @@ pub struct FunctionsView {
     pub samples: u64,
     /// CPU time in seconds, to explain why there are no samples; `None` if there are samples.
     pub cpu_time: Option<Measured>,
-    /// Instructions per cycle of code; `None` unless cycles and instructions were sampled and a row is a function.
+    /// Instructions per cycle of code; `None` unless cycles and instructions were sampled.
     pub code_ipc: Option<CodeIpcView>,
     /// The rows, by self weight.
     pub rows: Vec<Row>,
@@ -56,16 +56,18 @@ impl FunctionsView {
             .reference
             .as_deref()
             .and_then(|against| ReferenceRanking::of(context, against, ranked(against), by));
-        let mut rows: Vec<Row> = ranking.rows.iter().map(|rank| Row::of(&ranking, rank, off_cpu)).collect();
+        let code_ipc = CodeIpc::of(context.profile, &context.tasks, &context.selection);
+        let rates =
+            code_ipc.map(|ipc| RowRates::of(&ipc, context.profile, &context.names, &context.tasks, &[by.into()]));
+        let row = |rank| Row {
+            rates: rates.as_ref().map(|rates| rates.get(rank).into()),
+            ..Row::of(&ranking, rank, off_cpu)
+        };
+        let mut rows: Vec<Row> = ranking.rows.iter().map(row).collect();
         // A thread that was only preempted was not blocked: it waited for a CPU.
         rows.retain(|row| !off_cpu || row.total_weight > 0);
         if let Some(before) = before {
             before.compare(&ranking, &mut rows, off_cpu);
-        }
-        let code_ipc = CodeIpc::of(context.profile, &context.names, &context.tasks, &context.selection)
-            .filter(|_| by == GroupBy::Function && !off_cpu);
-        for row in &mut rows {
-            row.rates = code_ipc.as_ref().map(|code_ipc| code_ipc.function(&row.name, &row.module).into());
         }
         let around = (by == GroupBy::Function).then(|| match detail {
             Some((name, module)) => match find(&rows, name, module) {

@@ -6,7 +6,7 @@ use crate::model::{EventKind, EventSpec, TaskState, Unit};
 use crate::view::context::ViewContext;
 use crate::view::flame_tree::FlameTree;
 use crate::view::query::{Bounds, CompareWith, Grouping, Query, TaskFilter, TimeSelector, ViewRequest};
-use crate::view::{Axis, GroupBy};
+use crate::view::{Axis, CodeRate, GroupBy};
 
 fn query(compare_with: CompareWith, axis: Axis) -> Query {
     Query {
@@ -140,7 +140,7 @@ impl Row {
 }
 
 #[test]
-fn functions_have_rates_where_cycles_and_instructions_were_sampled_and_other_rows_have_none() {
+fn rows_have_rates_where_cycles_and_instructions_were_sampled() {
     let spec = |name, config| EventSpec::new(name, EventKind::Hardware(config), Unit::Count);
     let sampled = || {
         let mut synthetic = Synthetic::new();
@@ -155,13 +155,21 @@ fn functions_have_rates_where_cycles_and_instructions_were_sampled_and_other_row
     let ipc: Vec<_> = functions.rows.iter().map(|row| (row.name.as_str(), row.rates.unwrap().ipc.value())).collect();
     assert_eq!(ipc, [("get", Some(0.5)), ("main", None)], "five samples are too few");
     assert_eq!(functions.code_ipc.unwrap().all.ipc.value(), Some(0.5));
-    for none in [plain(sampled(), GroupBy::Thread, None), plain(server(), GroupBy::Function, None)] {
-        assert!(none.code_ipc.is_none() && none.rows.iter().all(|row| row.rates.is_none()));
+    let detail = functions.detail.unwrap();
+    assert_eq!(detail.instructions[0].rates.unwrap().ipc.value(), Some(0.5));
+    for by in [GroupBy::Thread, GroupBy::Process, GroupBy::Module] {
+        let rows = plain(sampled(), by, None).rows;
+        assert_eq!(rows[0].rates.unwrap().ipc.value(), Some(0.5), "{by:?}");
     }
+    let none = plain(server(), GroupBy::Function, None);
+    assert!(none.code_ipc.is_none() && none.rows.iter().all(|row| row.rates.is_none()));
     let profile = sampled().finish();
     let bounds = Bounds { since: ms(0), now: ms(10_000) };
     let context = ViewContext::of(&profile, None, bounds, &query(CompareWith::Nothing, Axis::Event(0)));
     let flame_tree = FlameTree::of(&context, Grouping::Plain);
     let get = flame_tree.find(&["main".to_string(), "get".to_string()]).unwrap();
-    assert_eq!((flame_tree.slowness(get), flame_tree.slowness(0)), (Some(0), None), "as the whole, and not known");
+    let step = |node| flame_tree.rate_step(node, CodeRate::Cpi);
+    assert_eq!((step(get), step(0)), (Some(0), None), "as the whole, and not known");
+    let ipc = |node| flame_tree.path_rates(node).and_then(|rates| rates.ipc.value());
+    assert_eq!((ipc(get), ipc(0)), (Some(0.5), Some(0.5)), "of all that runs there");
 }

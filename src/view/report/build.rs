@@ -7,7 +7,7 @@ use super::{
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
-    Axis, Butterfly, Cgroups, CodeIpc, Counters, GroupBy, GroupKey, Names, Rank, Ranking, Selection, SortBy,
+    Butterfly, Cgroups, CodeIpc, Counters, GroupBy, GroupKey, Names, Rank, Ranking, RowRates, Selection, SortBy,
     StackCounts, Summary, Tasks, ThreadSet, Window, blocked_paths, check_accesses, group, metrics, off_cpu_totals,
     operations, per_operation, processes, rank, summary, threads,
 };
@@ -82,8 +82,9 @@ impl ReportOptions {
         names: &Names,
         counts: &StackCounts,
         ranking: &Ranking,
+        rates: Option<&RowRates>,
     ) -> Vec<FunctionRow> {
-        let mut rows = rows(ranking, self.limit());
+        let mut rows = FunctionRow::all(ranking, rates, self.limit());
         if let Some(paths) = self.call_paths {
             for row in &mut rows {
                 let butterfly = Butterfly::of(profile, names, counts, (&row.name, &row.module));
@@ -149,11 +150,11 @@ impl Report {
             (None, _) => Cow::Owned(ranked(GroupBy::Function)),
         };
         let functions = options.shown(&functions);
-        let code_ipc = CodeIpc::of(profile, &names, &tasks, selection).filter(|_| selection.axis != Axis::OffCpu);
-        let mut function_rows = options.function_rows(profile, &names, &counts, &functions);
-        for row in &mut function_rows {
-            row.rates = code_ipc.as_ref().map(|code_ipc| code_ipc.function(&row.name, &row.module).into());
-        }
+        let code_ipc = CodeIpc::of(profile, &tasks, selection);
+        let rates_by = |keys: &[GroupKey]| {
+            let ipc = code_ipc.filter(|_| !keys.contains(&GroupKey::Memory))?;
+            Some(RowRates::of(&ipc, profile, &names, &tasks, keys))
+        };
         let thread_rows = threads(&tasks, &counters, &counts, window);
         let process_rows = processes(&tasks, &thread_rows);
         let off_cpu = options.off_cpu(profile, &names, &tasks);
@@ -178,7 +179,13 @@ impl Report {
             metrics: metric_views(profile, &counters, &counts.who, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
             code_ipc: code_ipc.as_ref().map(CodeIpcView::of),
-            functions: function_rows,
+            functions: options.function_rows(
+                profile,
+                &names,
+                &counts,
+                &functions,
+                rates_by(&[GroupKey::Function]).as_ref(),
+            ),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
             instructions: None,
             groups: (options.by != [GroupKey::Function]).then(|| {
@@ -188,7 +195,7 @@ impl Report {
                     [GroupKey::Process] => ranked(GroupBy::Process),
                     keys => group(profile, &names, &tasks, selection, keys, options.sort),
                 };
-                Groups::of(&options.shown(&ranking), &options.by, options.limit())
+                Groups::of(&options.shown(&ranking), &options.by, rates_by(&options.by).as_ref(), options.limit())
             }),
             processes: process_rows
                 .iter()
@@ -208,10 +215,6 @@ impl Report {
             neighbours: NeighboursView::of(profile, window, options.detail_limit()),
         })
     }
-}
-
-fn rows(ranking: &Ranking, limit: usize) -> Vec<FunctionRow> {
-    ranking.rows.iter().take(limit).map(|row| FunctionRow::of(ranking, row)).collect()
 }
 
 fn metric_views(

@@ -107,6 +107,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// The instructions per cycle that the rows of the main table have columns for.
+    #[must_use]
+    pub fn row_ipc(&self) -> Option<&CodeIpcView> {
+        self.code_ipc.as_ref().filter(|_| !self.groups.as_ref().is_some_and(Groups::is_of_accesses))
+    }
+
     /// Adds the classes of the instructions that the samples of the selection fell on. `class` returns that of a frame.
     pub fn add_mix(
         &mut self,

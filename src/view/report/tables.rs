@@ -2,7 +2,7 @@
 
 use super::call_paths::PathStep;
 use crate::analysis::{
-    BlockedPath, Cause, CauseTotal, CodeKind, GroupKey, OffCpuTotals, ProcessRow, Rank, Ranking, ThreadRow,
+    BlockedPath, Cause, CauseTotal, CodeKind, GroupKey, OffCpuTotals, ProcessRow, Rank, Ranking, RowRates, ThreadRow,
     WaitCoverage,
 };
 use crate::model::WaitSource;
@@ -51,7 +51,7 @@ pub struct FunctionRow {
     pub self_weight: u64,
     /// Weight of the samples with it anywhere on the stack.
     pub total_weight: u64,
-    /// The rates of its own code; absent unless cycles and instructions were sampled and the row is a function.
+    /// The rates of its own code; absent unless cycles and instructions were sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<CodeRates>,
     /// Its call paths, if requested.
@@ -60,7 +60,14 @@ pub struct FunctionRow {
 }
 
 impl FunctionRow {
-    pub(super) fn of(ranking: &Ranking, rank: &Rank) -> Self {
+    /// The first rows of a ranking, with their rates if these are known.
+    pub(super) fn all(ranking: &Ranking, rates: Option<&RowRates>, limit: usize) -> Vec<FunctionRow> {
+        let row =
+            |rank| FunctionRow { rates: rates.map(|rates| rates.get(rank).into()), ..FunctionRow::of(ranking, rank) };
+        ranking.rows.iter().take(limit).map(row).collect()
+    }
+
+    fn of(ranking: &Ranking, rank: &Rank) -> Self {
         let (self_share, total_share) = (ranking.share(rank.self_weight), ranking.share(rank.total_weight));
         FunctionRow {
             name: rank.name.clone(),
@@ -104,11 +111,11 @@ impl Groups {
         self.by.split(',').any(|key| key == GroupKey::Memory.label())
     }
 
-    pub(super) fn of(ranking: &Ranking, keys: &[GroupKey], limit: usize) -> Groups {
+    pub(super) fn of(ranking: &Ranking, keys: &[GroupKey], rates: Option<&RowRates>, limit: usize) -> Groups {
         let labels: Vec<&str> = keys.iter().map(|key| key.label()).collect();
         Groups {
             by: labels.join(","),
-            rows: ranking.rows.iter().take(limit).map(|rank| FunctionRow::of(ranking, rank)).collect(),
+            rows: FunctionRow::all(ranking, rates, limit),
             left_out: ranking.rows.len().saturating_sub(limit),
         }
     }

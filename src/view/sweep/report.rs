@@ -65,6 +65,7 @@ fn flame(view: &SweepView, point: &Point) -> Option<FlameGraph> {
         unit,
         total,
         stacks,
+        steps: None,
     })
 }
 

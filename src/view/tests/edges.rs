@@ -160,7 +160,9 @@ fn a_flame_graph_of_every_odd_profile_adds_up() {
     for (name, profile) in odd_profiles() {
         for axis in [Axis::Event(0), Axis::OffCpu] {
             let selection = Selection { axis, ..Selection::default() };
-            let Ok(flame) = FlameGraph::build(&profile, &FlameOptions { selection, title: None }) else { continue };
+            let Ok(flame) = FlameGraph::build(&profile, &FlameOptions { selection, ..FlameOptions::default() }) else {
+                continue;
+            };
             let sum = flame.stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.value));
             assert_eq!(sum, flame.total, "{name}");
             assert!(flame.stacks.iter().all(|stack| !stack.frames.is_empty()), "{name}");

@@ -17,7 +17,8 @@ fn sampled(profile: &Profile, selection: Selection) -> Sampled<'_> {
 }
 
 fn flame(profile: &Profile, selection: Selection) -> FlameGraph {
-    FlameGraph::build(profile, &FlameOptions { selection, title: None }).unwrap_or_else(|error| panic!("{error}"))
+    FlameGraph::build(profile, &FlameOptions { selection, ..FlameOptions::default() })
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Blocked from 100 to 200 ms, then in the queue until 230 ms.

@@ -80,7 +80,7 @@ pub fn waits() -> Selection {
 
 /// What the flame graph of the selection holds, its names passed through `name`.
 pub fn expected(profile: &Profile, selection: &Selection, name: impl Fn(&Label) -> String) -> Stacks {
-    let options = FlameOptions { selection: selection.clone(), title: None };
+    let options = FlameOptions { selection: selection.clone(), ..FlameOptions::default() };
     let flame = FlameGraph::build(profile, &options).expect("the selection can be met");
     let mut stacks = Stacks::new();
     for line in &flame.stacks {

@@ -28,7 +28,7 @@ fn sum(report: &Value, table: &str, column: &str) -> u64 {
 }
 
 fn flame(profile: &Profile, selection: Selection) -> FlameGraph {
-    FlameGraph::build(profile, &FlameOptions { selection, title: None }).unwrap()
+    FlameGraph::build(profile, &FlameOptions { selection, ..FlameOptions::default() }).unwrap()
 }
 
 fn height(flame: &FlameGraph) -> u64 {

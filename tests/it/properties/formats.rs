@@ -24,7 +24,8 @@ fn report(recipe: &Recipe) -> Report {
 }
 
 fn flame(recipe: &Recipe) -> FlameGraph {
-    FlameGraph::build(&recipe.profile(), &FlameOptions { selection: Selection::default(), title: None }).unwrap()
+    FlameGraph::build(&recipe.profile(), &FlameOptions { selection: Selection::default(), ..FlameOptions::default() })
+        .unwrap()
 }
 
 /// Records of a CSV file as RFC 4180 has them.

@@ -9,7 +9,7 @@ use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
 use crate::view::fit::{end, function_name, width};
 use crate::view::flame_tree::Cell;
-use crate::view::{Axis, CodeKind, number};
+use crate::view::{Axis, CodeKind, code_ipc, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -57,7 +57,7 @@ fn title(state: &State, cx: &PanelContext<'_>, depth: u32, area: Rect, buf: &mut
     text += &match (state.colours, &tree.difference) {
         (Colours::Kind, _) => "  [k kernel, J just in time, pale: inlined]".to_string(),
         (Colours::Name, _) => "  [shaded by name]".to_string(),
-        (Colours::Cpi, _) => "  [-- - = + ++ cycles per instruction against all code]".to_string(),
+        (Colours::Rate(rate), _) => format!("  [-- - = + ++ {}]", code_ipc::legend(rate)),
         (Colours::Change, Some(difference)) => words::legend(difference),
         (Colours::Change, None) => "  [-- - = + ++ change of the share]".to_string(),
     };
@@ -123,8 +123,11 @@ fn mark(state: &State, cx: &PanelContext<'_>, node: u32, kind: CodeKind) -> Stri
         (None, Some(change)) => format!("{change} "),
         (_, None) => String::new(),
     };
-    let slowness = state.tree.slowness(node).filter(|_| state.colours == Colours::Cpi);
-    let change = slowness.map_or(change, |step| format!("{} ", Theme::change_mark(step)));
+    let rate = match state.colours {
+        Colours::Rate(rate) => state.tree.rate_step(node, rate),
+        Colours::Kind | Colours::Name | Colours::Change => None,
+    };
+    let change = rate.map_or(change, |step| format!("{} ", Theme::change_mark(step)));
     let kind = match kind {
         CodeKind::Kernel => "k ",
         CodeKind::Jit => "J ",
@@ -137,7 +140,9 @@ fn style(state: &State, cx: &PanelContext<'_>, cell: &Cell) -> Style {
     let Some(label) = state.tree.label(cell.node) else { return cx.theme.dim };
     let base = match (state.colours, state.tree.step(cell.node)) {
         (Colours::Change, Some(step)) => cx.theme.change(step),
-        (Colours::Cpi, _) => state.tree.slowness(cell.node).map_or(cx.theme.dim, |step| cx.theme.change(step)),
+        (Colours::Rate(rate), _) => {
+            state.tree.rate_step(cell.node, rate).map_or(cx.theme.dim, |step| cx.theme.change(step))
+        }
         (Colours::Name, _) => cx.theme.cell(CodeKind::User, false, shade(&label.text)),
         _ => cx.theme.cell(label.kind, label.inlined, shade(&label.text) / 2),
     };

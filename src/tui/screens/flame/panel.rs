@@ -4,6 +4,7 @@ use super::state::{Colours, SearchMatches, State};
 use super::{draw, moves};
 use crate::tui::keys::Action;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
+use crate::view::CodeRate;
 use crate::view::query::ViewRequest;
 use crate::view::snapshot::PanelView;
 use ratatui::buffer::Buffer;
@@ -73,8 +74,9 @@ impl Panel for State {
                 self.colours = match self.colours {
                     Colours::Kind => Colours::Name,
                     Colours::Name if self.compared => Colours::Change,
-                    Colours::Name | Colours::Change if !self.tree.slowness.is_empty() => Colours::Cpi,
-                    Colours::Name | Colours::Change | Colours::Cpi => Colours::Kind,
+                    Colours::Name | Colours::Change if self.tree.rates.is_some() => Colours::Rate(CodeRate::Cpi),
+                    Colours::Rate(CodeRate::Cpi) => Colours::Rate(CodeRate::Mpki),
+                    Colours::Name | Colours::Change | Colours::Rate(_) => Colours::Kind,
                 };
                 Some(Vec::new())
             }

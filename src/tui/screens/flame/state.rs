@@ -1,11 +1,12 @@
 //! The shown call tree, the zoom and the selection. Cells are remembered by the names from the root.
 
 use super::words;
+use crate::tui::effect::ShownFlame;
 use crate::tui::panel::{PanelContext, PanelRequest};
 use crate::view::escape::visible;
 use crate::view::flame_tree::{Change, FlameTree, Layout, Place, lay_out};
-use crate::view::number;
 use crate::view::query::Grouping;
+use crate::view::{CodeRate, code_ipc, number};
 use ratatui::layout::Rect;
 
 /// The result of a search.
@@ -56,8 +57,8 @@ pub(super) enum Colours {
     Name,
     /// The change.
     Change,
-    /// Cycles per instruction against those of all code.
-    Cpi,
+    /// A rate against that of all code.
+    Rate(CodeRate),
 }
 
 /// The screen's state. Cells are remembered by the names from the root: node numbers change with every snapshot.
@@ -90,10 +91,12 @@ impl State {
         self.settle_loosely();
     }
 
-    /// The names from the root to the zoomed cell, and whether the root is at the top.
+    /// What is shown, and how.
     #[must_use]
-    pub fn shown(&self) -> (Vec<String>, bool) {
-        (self.zoom_node.map(|node| self.names(node)).unwrap_or_default(), !self.upside_down)
+    pub fn shown(&self) -> ShownFlame {
+        let rate = if let Colours::Rate(rate) = self.colours { Some(rate) } else { None };
+        let root = self.zoom_node.map(|node| self.names(node)).unwrap_or_default();
+        ShownFlame { root, inverted: !self.upside_down, rate }
     }
 
     /// Restores zoom and selection by name; a zoom set by another screen may leave names out.
@@ -201,6 +204,9 @@ impl State {
         }
         text += &format!("  self {}  {}", percent(cell.own), amount(cell.value, self.tree.unit));
         text += &format!("  {} samples", number::count(cell.samples));
+        if let Some(rates) = self.tree.path_rates(node) {
+            text += &format!("  IPC {}  MPKI {}", code_ipc::cell(rates.ipc), code_ipc::cell(rates.mpki));
+        }
         if label.inlined {
             text += "  inlined";
         }

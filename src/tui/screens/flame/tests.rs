@@ -77,10 +77,10 @@ fn the_selection_moves_as_cells_lie_and_enter_zooms() {
     act(&mut state, &[A::Left]);
     assert_eq!(state.selected_name().as_deref(), Some("inner"));
     act(&mut state, &[A::Up, A::Enter]);
-    assert_eq!(state.shown().0, ["main", "work"]);
+    assert_eq!(state.shown().root, ["main", "work"]);
     insta::assert_snapshot!("zoomed", drawn(&state, 80, 8));
     act(&mut state, &[A::Back]);
-    assert_eq!(state.shown().0, ["main"]);
+    assert_eq!(state.shown().root, ["main"]);
     assert_eq!(state.selected_name().as_deref(), Some("work"));
 }
 
@@ -90,9 +90,9 @@ fn zoom_and_selection_survive_a_new_picture_by_name() {
     act(&mut state, &[A::Down, A::Down, A::Enter, A::Down]);
     let selected = state.selected_name();
     state.show(PanelView::Flame(flame_tree("aaa;b 500 main;parse 1 main;work;inner' 5 main;work;k_sys_write 9", None)));
-    assert_eq!((state.shown().0, state.selected_name()), (vec!["main".to_string(), "work".to_string()], selected));
+    assert_eq!((state.shown().root, state.selected_name()), (vec!["main".to_string(), "work".to_string()], selected));
     state.show(PanelView::Flame(flame_tree("main;parse 10", None)));
-    assert_eq!(state.shown().0, ["main"], "what is gone leaves its caller zoomed");
+    assert_eq!(state.shown().root, ["main"], "what is gone leaves its caller zoomed");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_path_given_by_another_screen_is_zoomed_into_before_and_after_the_picture_co
     let mut late = state(TREE, None);
     late.zoom_to(path);
     for state in [early, late] {
-        assert_eq!(state.shown().0, ["main", "work", "k_sys_write", "k_vfs_write"]);
+        assert_eq!(state.shown().root, ["main", "work", "k_sys_write", "k_vfs_write"]);
     }
 }
 
@@ -155,11 +155,11 @@ fn the_mouse_zooms_where_it_clicks_and_tells_where_it_hovers() {
     mouse(&mut state, MouseEventKind::Moved, 40, 4);
     assert!(with_context(false, |cx| state.status(cx)).is_some_and(|text| text.starts_with("main")));
     mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 70, 5);
-    assert_eq!(state.shown().0, ["main", "work"]);
+    assert_eq!(state.shown().root, ["main", "work"]);
     mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 10, 4);
-    assert_eq!(state.shown().0, ["main"], "a caller zooms out");
+    assert_eq!(state.shown().root, ["main"], "a caller zooms out");
     mouse(&mut state, MouseEventKind::Down(MouseButton::Left), 10, 2);
-    assert_eq!(state.shown().0, ["main"], "outside is nothing");
+    assert_eq!(state.shown().root, ["main"], "outside is nothing");
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom
     state.zoom_to(vec!["serve".to_string()]);
     with_held(|cx| state.act(A::AgainstBaseline, cx, Rect::new(0, 0, 80, 12)));
     state.show(PanelView::Flame(crate::view::flame_tree::FlameTree::of_difference(costlier(Some(10_000), &[], true))));
-    assert_eq!(state.shown().0, ["main", "serve"], "a heading in between does not matter");
+    assert_eq!(state.shown().root, ["main", "serve"], "a heading in between does not matter");
     state.search("log_line");
     assert!(state.found.share.is_some_and(|share| share > 0.01), "what is gone is found");
     let area = Rect::new(0, 0, 80, 12);
@@ -290,7 +290,7 @@ fn zoom_search_and_mouse_work_on_the_difference_as_on_the_plain_one_and_the_zoom
         modifiers: ratatui::crossterm::event::KeyModifiers::NONE,
     };
     with_held(|cx| state.mouse(click, cx, area));
-    assert_eq!(state.shown().0, ["main"]);
+    assert_eq!(state.shown().root, ["main"]);
     state.show(PanelView::Flame(flame_tree("[app_41];main;serve;hash 60", None)));
-    assert_eq!(state.shown().0, ["[app_41]", "main"]);
+    assert_eq!(state.shown().root, ["[app_41]", "main"]);
 }

@@ -2,19 +2,18 @@
 
 use super::areas::Areas;
 use super::rows::Sort;
-use super::sections;
+use super::sections::{self, rate};
 use super::state::{State, mark};
 use super::words::{self, percent, points};
 use crate::tui::keys::Action;
 use crate::tui::panel::PanelContext;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table};
 use crate::tui::widgets::{WidgetContext, bar, put};
-use crate::view::code_ipc;
+use crate::view::GroupBy;
 use crate::view::escape::visible;
 use crate::view::fit::{end, width};
 use crate::view::functions::{FunctionsView, Row, file_name, is_real};
 use crate::view::number;
-use crate::view::{GroupBy, Measured};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -188,13 +187,6 @@ fn cell<'a>(state: &State, view: &FunctionsView, row: &'a Row, field: Field, con
             Cell::new(row.name.as_str(), style)
         }
         Field::Module => Cell::new(file_name(&row.module), theme.dim),
-    }
-}
-
-fn rate<'a>(value: Option<Measured>, context: WidgetContext<'_>) -> Cell<'a> {
-    match value.filter(|value| value.value().is_some()) {
-        Some(value) => Cell::new(code_ipc::cell(value), context.theme.text),
-        None => Cell::new("-", context.theme.missing),
     }
 }
 

@@ -10,6 +10,8 @@ use crate::tui::panel::PanelContext;
 use crate::tui::widgets::table::{Cell, Column, Cut, Table, places};
 use crate::tui::widgets::{WidgetContext, put};
 use crate::view::CodeKind;
+use crate::view::Measured;
+use crate::view::code_ipc;
 use crate::view::escape::visible;
 use crate::view::fit::{function_name, middle, width, wrap};
 use crate::view::functions::{Detail, FunctionsView, Tree, file_name};
@@ -136,6 +138,36 @@ fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
     })
 }
 
+/// A column of source lines or instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Share,
+    Total,
+    Samples,
+    Ipc,
+    Mpki,
+    Address,
+    Text,
+    Line,
+}
+
+/// The columns of lines or instructions that have something to show.
+fn fields(section: Section, detail: &Detail) -> Vec<Field> {
+    let has_rates = detail.instructions.iter().any(|own| own.rates.is_some());
+    let has_texts = detail.instructions.iter().any(|own| own.text.is_some());
+    let all = [
+        (Field::Share, true),
+        (Field::Total, section == Section::Lines),
+        (Field::Samples, true),
+        (Field::Ipc, has_rates),
+        (Field::Mpki, has_rates),
+        (Field::Address, section == Section::Addresses),
+        (Field::Text, section == Section::Addresses && has_texts),
+        (Field::Line, true),
+    ];
+    all.into_iter().filter(|(_, shown)| *shown).map(|(field, _)| field).collect()
+}
+
 /// The open section's columns.
 fn columns(section: Section, off_cpu: bool, detail: &Detail) -> Vec<Column<'static>> {
     let number = |title, least, rank| Column { title, least, right: true, rank, ..Column::default() };
@@ -144,25 +176,24 @@ fn columns(section: Section, off_cpu: bool, detail: &Detail) -> Vec<Column<'stat
     let kind = Column { least: 1, rank: 1, ..Column::default() };
     let name = |title| Column { title, least: 20, grows: 3, ..Column::default() };
     let module = Column { title: "module", least: 10, grows: 1, rank: 3, ..Column::default() };
-    let line = |rank| Column { title: "line", least: 20, grows: 1, rank, cut: Cut::Front, ..Column::default() };
+    let column = |field: Field| match field {
+        Field::Share => Column { title: if section == Section::Lines { "self" } else { "share" }, ..share },
+        Field::Total => number("total", 7, 1),
+        Field::Samples => samples,
+        Field::Ipc => number("IPC", 6, 2),
+        Field::Mpki => number("MPKI", 6, 3),
+        Field::Address => Column { title: "address", least: 18, grows: 0, cut: Cut::Front, ..Column::default() },
+        Field::Text => Column { title: "instruction", least: 20, grows: 1, rank: 1, ..Column::default() },
+        Field::Line => {
+            let rank = if section == Section::Lines { 0 } else { 2 };
+            Column { title: "line", least: 20, grows: 1, rank, cut: Cut::Front, ..Column::default() }
+        }
+    };
     match section {
         Section::Callers => vec![share, samples, kind, name("called from"), module],
         Section::Callees => vec![share, samples, kind, name("calls"), module],
-        Section::Lines => vec![number("self", 7, 0), number("total", 7, 1), samples, line(0)],
-        Section::Addresses => {
-            let address = Column { title: "address", least: 18, grows: 0, cut: Cut::Front, ..Column::default() };
-            let text = Column { title: "instruction", least: 20, grows: 1, rank: 1, ..Column::default() };
-            let mut columns = vec![share, samples, address];
-            columns.extend(has_texts(detail).then_some(text));
-            columns.push(line(2));
-            columns
-        }
+        Section::Lines | Section::Addresses => fields(section, detail).into_iter().map(column).collect(),
     }
-}
-
-/// Whether any instruction's text is known.
-fn has_texts(detail: &Detail) -> bool {
-    detail.instructions.iter().any(|own| own.text.is_some())
 }
 
 /// The open section's list without its cells, for drawing and for the mouse.
@@ -187,6 +218,7 @@ fn list(
 ) {
     let (section, area) = (state.pane.section, areas.lines);
     let (items, columns) = (state.pane.items(detail), columns(section, view.off_cpu, detail));
+    let fields = fields(section, detail);
     let placed = places(&columns, area.width.saturating_sub(2));
     let room =
         |column: usize| placed.iter().find(|place| place.column == column).map_or(0, |place| usize::from(place.width));
@@ -195,7 +227,7 @@ fn list(
         let found = rows::fits(words::name_of(detail, section, item), state.rows.list.needle());
         match section.tree(detail) {
             Some(tree) => branch(tree, section, item, (column, room(column)), found, view.off_cpu, context),
-            None => place(detail, section, item, column, (found, view.off_cpu), context),
+            None => place(detail, section, item, fields[column], (found, view.off_cpu), context),
         }
     };
     frame(state, detail, &columns, area.height).draw(cell, context, area, buf);
@@ -252,37 +284,48 @@ fn many(weight: u64, samples: u64, off_cpu: bool) -> String {
     if off_cpu { number::seconds(weight as f64 / 1e9).joined() } else { number::count(samples) }
 }
 
+/// A rate of code; a dash if it is not known.
+pub(super) fn rate<'a>(value: Option<Measured>, context: WidgetContext<'_>) -> Cell<'a> {
+    match value.filter(|value| value.value().is_some()) {
+        Some(value) => Cell::new(code_ipc::cell(value), context.theme.text),
+        None => Cell::new("-", context.theme.missing),
+    }
+}
+
 /// A source line or an instruction.
 fn place<'a>(
     detail: &'a Detail,
     section: Section,
     item: Item,
-    column: usize,
+    field: Field,
     (found, off_cpu): (bool, bool),
     context: WidgetContext<'_>,
 ) -> Cell<'a> {
     let theme = context.theme;
     let style = if found { theme.found } else { theme.text };
-    let missing = || Cell::new("", theme.text);
     if section == Section::Lines {
-        let Some(line) = detail.lines.get(item.index) else { return missing() };
-        return match column {
-            0 => Cell::new(percent(line.self_share), theme.text),
-            1 => Cell::new(percent(line.total_share), theme.text),
-            2 => Cell::new(many(line.self_weight, line.self_samples, off_cpu), theme.dim),
-            _ => Cell::new(words::line_place(line), style),
+        let Some(line) = detail.lines.get(item.index) else { return Cell::new("", theme.text) };
+        return match field {
+            Field::Share => Cell::new(percent(line.self_share), theme.text),
+            Field::Total => Cell::new(percent(line.total_share), theme.text),
+            Field::Samples => Cell::new(many(line.self_weight, line.self_samples, off_cpu), theme.dim),
+            Field::Ipc => rate(line.rates.map(|rates| rates.ipc), context),
+            Field::Mpki => rate(line.rates.map(|rates| rates.mpki), context),
+            Field::Address | Field::Text | Field::Line => Cell::new(words::line_place(line), style),
         };
     }
-    let Some(own) = detail.instructions.get(item.index) else { return missing() };
-    match column {
-        0 => Cell::new(percent(own.share), theme.text),
-        1 => Cell::new(many(own.weight, own.samples, off_cpu), theme.dim),
-        2 => Cell::new(own.place.as_str(), style),
-        3 if has_texts(detail) => match &own.text {
+    let Some(own) = detail.instructions.get(item.index) else { return Cell::new("", theme.text) };
+    match field {
+        Field::Share | Field::Total => Cell::new(percent(own.share), theme.text),
+        Field::Samples => Cell::new(many(own.weight, own.samples, off_cpu), theme.dim),
+        Field::Ipc => rate(own.rates.map(|rates| rates.ipc), context),
+        Field::Mpki => rate(own.rates.map(|rates| rates.mpki), context),
+        Field::Address => Cell::new(own.place.as_str(), style),
+        Field::Text => match &own.text {
             Some(text) => Cell::new(text.as_str(), style),
             None => Cell::new("-", theme.missing),
         },
-        _ => Cell::new(words::source(own), if own.line.is_some() { theme.dim } else { theme.missing }),
+        Field::Line => Cell::new(words::source(own), if own.line.is_some() { theme.dim } else { theme.missing }),
     }
 }
 
