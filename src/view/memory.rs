@@ -6,7 +6,7 @@ use crate::analysis::{
 };
 use crate::model::profile::Profile;
 use crate::model::{AccessPlace, Measure, Why};
-use crate::view::Measured;
+use crate::view::{Measured, number};
 use serde::Serialize;
 
 /// Sampled memory accesses of the selected threads and time, of all events.
@@ -134,6 +134,11 @@ pub struct UseView {
     pub latency: LatencyView,
 }
 
+/// Captions of [`LevelView::cells`].
+pub const LEVEL_CAPTIONS: [&str; 6] = ["where the data was", "samples", "share", "of latency", "mean", "median cycles"];
+/// Captions of [`NodeView::cells`].
+pub const NODE_CAPTIONS: [&str; 6] = ["CPUs of", "local", "remote cache", "remote DRAM", "unknown", "remote"];
+
 impl MemoryView {
     /// Returns `None` for a recording in which no access was sampled.
     #[must_use]
@@ -143,6 +148,24 @@ impl MemoryView {
             let lines = cache_lines(profile, names, tasks, selection);
             MemoryView::build(&summary, &lines, tasks, most)
         })
+    }
+
+    /// How many there are, and what shares are of.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let [all, loads, stores] = [self.accesses, self.loads, self.stores].map(number::count);
+        format!("{all} sampled: {loads} loads, {stores} stores; shares are of these, which hardware chooses")
+    }
+
+    /// What the levels do not tell.
+    #[must_use]
+    pub fn rest(&self) -> String {
+        let tlb = self.tlb_miss_share.value().map_or("-".to_string(), |share| number::percent(share).joined());
+        let mut text = format!("all: {}; TLB misses {tlb}; locked {}", self.latency.text(), number::count(self.locked));
+        if self.without_address > 0 {
+            text.push_str(&format!("; without an address {}", number::count(self.without_address)));
+        }
+        text
     }
 
     fn build(summary: &AccessSummary, lines: &CacheLines, tasks: &Tasks, most: usize) -> MemoryView {
@@ -178,7 +201,35 @@ impl From<Latency> for LatencyView {
     }
 }
 
+impl LatencyView {
+    /// The cycles, or why there are none.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self.mean_cycles {
+            Measured::Known { value, .. } => {
+                format!("{} cycles, median {}", number::three_digits(value), cycles(self.median_cycles))
+            }
+            Measured::Missing { reason, .. } => format!("latency {reason}"),
+        }
+    }
+}
+
+/// Cycles in a table.
+#[must_use]
+pub fn cycles(value: Measured) -> String {
+    value.value().map_or("-".to_string(), number::three_digits)
+}
+
 impl LevelView {
+    /// Its row in a table.
+    #[must_use]
+    pub fn cells(&self) -> [String; 6] {
+        let percent = |share| number::percent(share).joined();
+        let of_latency = self.latency_share.value().map_or("-".to_string(), percent);
+        let (mean, median) = (cycles(self.latency.mean_cycles), cycles(self.latency.median_cycles));
+        [self.place.label(), number::count(self.samples), percent(self.share), of_latency, mean, median]
+    }
+
     fn of(row: &LevelRow, accesses: u64, all: &Latency) -> LevelView {
         let LevelRow { place, samples, latency } = *row;
         LevelView {
@@ -192,6 +243,17 @@ impl LevelView {
 }
 
 impl NodeView {
+    /// Its row in a table.
+    #[must_use]
+    pub fn cells(&self) -> [String; 6] {
+        let remote = self.remote_cache + self.remote_dram;
+        let all = self.local + remote;
+        let share = if all == 0 { "-".to_string() } else { number::percent(remote as f64 / all as f64).joined() };
+        let counts = [self.local, self.remote_cache, self.remote_dram, self.unknown].map(number::count);
+        let [local, cache, dram, unknown] = counts;
+        [format!("node {}", self.node), local, cache, dram, unknown, share]
+    }
+
     fn of(NodeAccesses { node, local, remote_cache, remote_dram, unknown }: NodeAccesses) -> NodeView {
         NodeView { node, local, remote_cache, remote_dram, unknown }
     }

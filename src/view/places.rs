@@ -1,7 +1,8 @@
 //! View model: where the memory of the target is, and on which NUMA nodes its threads run.
 
-use super::Measured;
+use super::{Measured, number};
 use crate::analysis::{NodePlaces, Selection, Tasks, memory_places};
+use crate::model::Unit;
 use crate::model::profile::Profile;
 use serde::Serialize;
 
@@ -35,6 +36,9 @@ pub struct NodePlacesView {
     pub threads: usize,
 }
 
+/// Captions of [`NodePlacesView::cells`].
+pub const NODE_CAPTIONS: [&str; 6] = ["node", "anonymous", "files and shared", "huge pages", "threads", "samples"];
+
 impl PlacesView {
     /// The places of a selection; `None` if nothing is known of nodes.
     #[must_use]
@@ -48,6 +52,16 @@ impl PlacesView {
         })
     }
 
+    /// Of whose pages and when.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let many = if self.processes == 1 { "process" } else { "processes" };
+        let read = |at| {
+            format!("pages of {} {many} at {}", number::count(self.processes as u64), number::seconds(at).joined())
+        };
+        self.at_s.map_or("not read".to_string(), read)
+    }
+
     /// What the numbers mean on this machine, in one sentence.
     #[must_use]
     pub fn text(&self) -> String {
@@ -56,7 +70,7 @@ impl PlacesView {
             (nodes, Measured::Known { value, .. }) => format!(
                 "{} NUMA nodes: if threads use all pages alike, {} of their accesses leave their node",
                 nodes.len(),
-                super::number::percent(value).joined()
+                number::percent(value).joined()
             ),
             (nodes, Measured::Missing { reason, .. }) => {
                 format!("{} NUMA nodes; how many accesses leave their node: {reason}", nodes.len())
@@ -76,5 +90,16 @@ impl NodePlacesView {
             cpu_share: node.cpu_share.into(),
             threads: node.threads,
         }
+    }
+
+    /// Its row in a table.
+    #[must_use]
+    pub fn cells(&self) -> [String; 6] {
+        let shown =
+            |value: Measured, unit| value.value().map_or("-".to_string(), |it| number::quantity(it, unit).joined());
+        let [anonymous, file, huge] =
+            [self.anonymous_bytes, self.file_bytes, self.huge_bytes].map(|it| shown(it, Unit::Bytes));
+        let threads = number::count(self.threads as u64);
+        [self.node.to_string(), anonymous, file, huge, threads, shown(self.cpu_share, Unit::Share)]
     }
 }

@@ -2,6 +2,7 @@
 //! never believed when they were damaged.
 
 use crate::program::{Dir, IRONLAW, Ran, Running};
+use crate::schema::keeps_to;
 use crate::synthetic::{Synthetic, ms};
 use ironlaw::{model, store, units};
 use model::profile::Profile;
@@ -202,15 +203,6 @@ fn a_recording_keeps_the_baseline_it_is_held_against_and_one_that_does_not_fit_i
     assert!(ran.err.contains("no longer applies: what counts operations"), "{}", ran.err);
 }
 
-#[track_caller]
-fn check_schema(report: &Value) {
-    let schema = serde_json::from_str(ironlaw::export::json::SCHEMA).unwrap();
-    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
-    compiler.add_resource("report.json", schema).unwrap();
-    let id = compiler.compile("report.json", &mut schemas).unwrap();
-    schemas.validate(report, id).unwrap_or_else(|error| panic!("{error:#}"));
-}
-
 /// Writes a baseline beside another, in which an operation took an eighth of the CPU time.
 fn eight_times_as_fast(dir: &Dir, from: &str, to: &str) {
     let mut baseline = store::baseline::read(&dir.join(from)).unwrap();
@@ -237,7 +229,7 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
     eight_times_as_fast(&dir, "app", "fast.baseline");
     for (name, slow) in [("app", false), ("fast.baseline", true)] {
         let report = json(dir.line(&format!("report now.ironlaw --baseline {name} --format json")));
-        check_schema(&report);
+        keeps_to("report", &report);
         let against = &report["baseline_comparison"];
         let count = |what: &str| against["windows"][what].as_u64().unwrap();
         assert!(count("all") >= 20, "{against:#}");
@@ -262,7 +254,7 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
         }
     }
     let alone = json(dir.line("report now.ironlaw --format json"));
-    check_schema(&alone);
+    keeps_to("report", &alone);
     assert!(alone["baseline_comparison"].is_null(), "{:#}", alone["baseline_comparison"]);
     for (name, code, expected) in [("none", 1, "none"), ("now.ironlaw", 1, "is not a baseline")] {
         let ran = dir.line(&format!("report now.ironlaw --baseline {name}"));

@@ -1,6 +1,7 @@
 //! The built program from the outside: what it prints where, how it ends, and what it leaves when things go wrong.
 
 use crate::program::{Dir, IRONLAW, Ran, Running, until};
+use crate::schema::keeps_to;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -170,20 +171,6 @@ fn colour_on_a_terminal_is_left_out_where_no_color_says_so() {
     for (variable, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
         let plain = Ran::of(on_a_terminal().env(variable, value)).succeeds();
         assert!(plain.out.contains("Metrics") && !plain.out.contains('\x1b'), "{variable}: {}", plain.out);
-    }
-}
-
-/// A document, against the schema of that name.
-#[track_caller]
-fn keeps_to(name: &str, document: &Value) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/schema/{name}.schema.json"));
-    let schema = fs::read(path).expect("the schema is there");
-    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
-    let schema = serde_json::from_slice(&schema).expect("the schema is JSON");
-    compiler.add_resource(name, schema).expect("the schema is added");
-    let id = compiler.compile(name, &mut schemas).expect("the schema is a schema");
-    if let Err(error) = schemas.validate(document, id) {
-        panic!("{error:#}: {document:#}");
     }
 }
 

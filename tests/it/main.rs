@@ -46,6 +46,7 @@ mod progress;
 mod properties;
 mod refusals;
 mod report;
+mod schema;
 mod shutdown;
 mod stat;
 mod sweep;

@@ -1,6 +1,12 @@
 //! Sampled memory accesses of real perf.data: levels, latency and shared lines are those that perf shows of the same file.
 
 use crate::program::Dir;
+use crate::schema::{breach, keeps_to};
+use ironlaw::model::profile::Profile;
+use ironlaw::model::{NodeMemory, PageKind};
+use ironlaw::units::Nanos;
+use ironlaw::view::report::{Report, ReportOptions};
+use ironlaw::{export, session};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +20,15 @@ fn reports(name: &str) -> [Value; 2] {
     let path = path.to_str().unwrap();
     dir.ironlaw(&["import", path, "-o", "run"]).succeeds();
     [dir.report(path, ""), dir.report("run.ironlaw", "")]
+}
+
+/// The accesses of the fixture, as if pages of its first process had been read on both nodes.
+fn with_pages() -> Profile {
+    let mut profile = session::open(&fixture("perf.data.lines-written")).unwrap();
+    let (at, pid) = (Nanos(1_000_000_000), profile.samples.pid[0]);
+    let row = |node, kind, pages: u64| NodeMemory { at, pid, node, kind, bytes: pages << 12 };
+    profile.memory = vec![row(0, PageKind::Anonymous, 256), row(1, PageKind::File, 768)];
+    profile
 }
 
 /// Samples, percent of the latency, and mean cycles of each place.
@@ -91,6 +106,39 @@ fn lines_readers_and_writers_are_those_of_perf_c2c_report() {
         );
         let stores: Vec<_> = levels(&report).into_iter().filter(|row| row.0 == "store l1").collect();
         assert!(stores.len() == 2 && stores.iter().all(|row| row.2.is_nan() && row.3.is_nan()), "not 0: {stores:?}");
+    }
+}
+
+#[test]
+fn json_with_accesses_and_pages_keeps_to_its_schema() {
+    reports("perf.data.memory-5.17").iter().for_each(|report| keeps_to("report", report));
+    let report = Report::build(&with_pages(), &ReportOptions::default()).unwrap();
+    let bytes = export::json::report(&report).unwrap();
+    let mut value: Value = serde_json::from_slice(&bytes).unwrap();
+    assert!(value["places"]["nodes"].as_array().unwrap().len() == 2 && value["memory"]["accesses"] == 34, "{value}");
+    keeps_to("report", &value);
+    for path in ["/places/nodes/0/anonymous_bytes", "/memory/nodes/1/local", "/memory/lines/0/uses/0/loads"] {
+        let kept = std::mem::replace(value.pointer_mut(path).unwrap(), Value::from("many"));
+        assert!(breach("report", &value).is_some(), "the schema takes a word for {path}");
+        *value.pointer_mut(path).unwrap() = kept;
+    }
+}
+
+#[test]
+fn markdown_has_the_tables_of_the_text() {
+    let report = Report::build(&with_pages(), &ReportOptions::default()).unwrap();
+    let markdown = String::from_utf8(export::markdown::report(&report)).unwrap();
+    for expected in [
+        "### Memory by node",
+        "pages of 1 process at 1.00 s: 2 NUMA nodes",
+        "| node | anonymous | files and shared | huge pages | threads | samples |",
+        "| 1 | 0 B | 3.15 MB | 0 B |",
+        "34 sampled: 26 loads, 8 stores",
+        "locked 4",
+        "| CPUs of | local | remote cache | remote DRAM | unknown | remote |",
+        "| node 1 | 3 | 5 | 2 | 1 | 70.0% |",
+    ] {
+        assert!(markdown.contains(expected), "{expected}: {markdown}");
     }
 }
 

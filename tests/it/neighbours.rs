@@ -1,21 +1,13 @@
 //! Neighbours and canaries from the outside: who is named, who is not, and what a recording without them says.
 
 use crate::program::{Dir, IRONLAW};
+use crate::schema::keeps_to;
 use serde_json::Value;
 
 const WORKLOAD: [&str; 4] = [IRONLAW, "workload", "spin", "--threads=1"];
 
 fn rows(report: &Value) -> Vec<&Value> {
     report["neighbours"]["rows"].as_array().map_or(Vec::new(), |rows| rows.iter().collect())
-}
-
-fn check_schema(report: &Value) {
-    let schema: Value =
-        serde_json::from_str(include_str!("../../assets/schema/report.schema.json")).expect("it is JSON");
-    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
-    compiler.add_resource("report.json", schema).expect("it is a schema");
-    let index = compiler.compile("report.json", &mut schemas).expect("it is a schema");
-    schemas.validate(report, index).unwrap_or_else(|error| panic!("{error:#}"));
 }
 
 #[test]
@@ -26,7 +18,7 @@ fn others_are_named_with_what_they_used_and_the_target_is_not_among_them() {
     let record = ["record", "--neighbours", "-F", "97", "-o", "run", "--"];
     dir.ironlaw(&[&record[..], &WORKLOAD, &["--seconds=2"]].concat()).succeeds();
     let report = dir.report("run.ironlaw", "");
-    check_schema(&report);
+    keeps_to("report", &report);
     let found = |pid: &Value| rows(&report).into_iter().find(|row| row["pid"] == *pid).cloned();
     let row = found(&Value::from(other.pid())).unwrap_or_else(|| panic!("{}", report["neighbours"]));
     assert_eq!((row["kind"].as_str(), row["name"].as_str()), (Some("process"), Some("ironlaw")));
@@ -48,7 +40,7 @@ fn canaries_tell_of_memory_and_of_what_they_cost() {
     let record = ["record", "--probe", "-F", "97", "-o", "run", "--"];
     dir.ironlaw(&[&record[..], &["sleep", "6"]].concat()).succeeds();
     let report = dir.report("run.ironlaw", "");
-    check_schema(&report);
+    keeps_to("report", &report);
     assert!(
         report["metrics"]["probe_cpu_share"]["value"].as_f64().is_some_and(|share| share > 0.0),
         "{}",

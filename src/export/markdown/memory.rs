@@ -1,24 +1,25 @@
-//! Sampled memory accesses and shared cache lines of a report.
+//! Memory by node, sampled memory accesses and shared cache lines of a report.
 
 use super::spans::code;
-use crate::view::Measured;
+use crate::view::memory::{self, LevelView, LineView, MemoryView, NodeView, cycles};
 use crate::view::number;
-use crate::view::report::{LineView, MemoryView};
+use crate::view::places::{self, NodePlacesView, PlacesView};
+
+pub(super) fn places(out: &mut String, view: &PlacesView) {
+    out.push_str(&format!("\n### Memory by node\n\n{}: {}\n\n", view.about(), view.text()));
+    table(out, &places::NODE_CAPTIONS, view.nodes.iter().map(NodePlacesView::cells));
+}
 
 pub(super) fn write(out: &mut String, view: &MemoryView) {
-    out.push_str("\n### Memory accesses\n\n");
-    out.push_str("| where the data was | samples | share | of latency | mean cycles | median |\n|---|---:|---:|---:|---:|---:|\n");
-    let percent = |share| number::percent(share).joined();
-    for row in &view.levels {
-        out.push_str(&format!(
-            "| {} | {} | {} | {} | {} | {} |\n",
-            row.place.label(),
-            number::count(row.samples),
-            percent(row.share),
-            row.latency_share.value().map_or("-".to_string(), percent),
-            cycles(row.latency.mean_cycles),
-            cycles(row.latency.median_cycles)
-        ));
+    out.push_str(&format!("\n### Memory accesses\n\n{}\n\n", view.about()));
+    if view.accesses == 0 {
+        return;
+    }
+    table(out, &memory::LEVEL_CAPTIONS, view.levels.iter().map(LevelView::cells));
+    out.push_str(&format!("\n{}\n", view.rest()));
+    if !view.nodes.is_empty() {
+        out.push_str("\n### Accesses by NUMA node\n\n");
+        table(out, &memory::NODE_CAPTIONS, view.nodes.iter().map(NodeView::cells));
     }
     let alone = number::count(view.lines_of_one_thread as u64);
     out.push_str(&format!("\n### Shared cache lines\n\n{alone} more sampled lines were used by one thread each.\n"));
@@ -54,6 +55,8 @@ fn line(out: &mut String, line: &LineView) {
     }
 }
 
-fn cycles(value: Measured) -> String {
-    value.value().map_or("-".to_string(), number::three_digits)
+/// A table of plain words and numbers; the first column is left-aligned.
+fn table<const N: usize>(out: &mut String, captions: &[&str; N], rows: impl Iterator<Item = [String; N]>) {
+    out.push_str(&format!("| {} |\n|---|{}\n", captions.join(" | "), "---:|".repeat(N - 1)));
+    rows.for_each(|row| out.push_str(&format!("| {} |\n", row.join(" | "))));
 }

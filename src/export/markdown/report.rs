@@ -26,6 +26,9 @@ pub fn report(report: &Report) -> Vec<u8> {
     if let Some(view) = &report.off_cpu {
         off_cpu(&mut out, view);
     }
+    if let Some(view) = &report.places {
+        memory::places(&mut out, view);
+    }
     if let Some(view) = &report.memory {
         memory::write(&mut out, view);
     }

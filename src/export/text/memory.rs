@@ -2,98 +2,34 @@
 
 use super::page::{Ink, Page};
 use crate::export::columns;
-use crate::model::Unit;
-use crate::view::Measured;
 use crate::view::escape::visible;
+use crate::view::memory::{self, LineView, MemoryView, UseView, cycles};
 use crate::view::number;
-use crate::view::report::{LatencyView, LevelView, LineView, MemoryView, PlacesView, UseView};
+use crate::view::places::{self, PlacesView};
 
 /// Threads of a line's user that are named.
 const NAMED: usize = 3;
 
 /// Where memory is and threads run.
 pub(super) fn places(page: &mut Page, view: &PlacesView) {
-    let many = if view.processes == 1 { "process" } else { "processes" };
-    let at = view.at_s.map_or("not read".to_string(), |at| number::seconds(at).joined());
-    page.heading("Memory by node", &format!("pages of {} {many} at {at}", number::count(view.processes as u64)));
-    let rows = view.nodes.iter().map(|node| {
-        let shown =
-            |value: Measured, unit| value.value().map_or("-".to_string(), |it| number::quantity(it, unit).joined());
-        let bytes = [node.anonymous_bytes, node.file_bytes, node.huge_bytes].map(|it| shown(it, Unit::Bytes));
-        let threads = [number::count(node.threads as u64), shown(node.cpu_share, Unit::Share)];
-        [vec![format!("node {}", node.node)], bytes.to_vec(), threads.to_vec()].concat()
-    });
-    page.table(&["", "anonymous", "files and shared", "huge pages", "threads", "samples"], &rows.collect::<Vec<_>>());
+    page.heading("Memory by node", &view.about());
+    page.table(&places::NODE_CAPTIONS, &view.nodes.iter().map(|node| node.cells().to_vec()).collect::<Vec<_>>());
     page.paragraph("  ", &view.text(), Some(Ink::Quiet));
 }
 
 pub(super) fn write(page: &mut Page, view: &MemoryView) {
-    let counts = format!(
-        "{} sampled: {} loads, {} stores; shares are of these, which hardware chooses",
-        number::count(view.accesses),
-        number::count(view.loads),
-        number::count(view.stores)
-    );
-    page.heading("Memory accesses", &counts);
+    page.heading("Memory accesses", &view.about());
     if view.accesses == 0 {
         page.line("  - none of the selected threads in the selected time");
         return;
     }
-    let rows: Vec<Vec<String>> = view.levels.iter().map(level).collect();
-    page.table(&["where the data was", "samples", "share", "of latency", "mean", "median cycles"], &rows);
-    page.paragraph("  ", &rest(view), Some(Ink::Quiet));
-    nodes(page, view);
+    page.table(&memory::LEVEL_CAPTIONS, &view.levels.iter().map(|row| row.cells().to_vec()).collect::<Vec<_>>());
+    page.paragraph("  ", &view.rest(), Some(Ink::Quiet));
+    if !view.nodes.is_empty() {
+        page.heading("Accesses by NUMA node", "those of the CPUs of each node, by who answered");
+        page.table(&memory::NODE_CAPTIONS, &view.nodes.iter().map(|row| row.cells().to_vec()).collect::<Vec<_>>());
+    }
     lines(page, view);
-}
-
-fn level(row: &LevelView) -> Vec<String> {
-    let percent = |share| number::percent(share).joined();
-    vec![
-        row.place.label(),
-        number::count(row.samples),
-        percent(row.share),
-        row.latency_share.value().map_or("-".to_string(), percent),
-        cycles(row.latency.mean_cycles),
-        cycles(row.latency.median_cycles),
-    ]
-}
-
-fn cycles(value: Measured) -> String {
-    value.value().map_or("-".to_string(), number::three_digits)
-}
-
-/// What the levels do not tell.
-fn rest(view: &MemoryView) -> String {
-    let tlb = view.tlb_miss_share.value().map_or("-".to_string(), |share| number::percent(share).joined());
-    let mut text = format!("all: {}; TLB misses {tlb}; locked {}", took(&view.latency), number::count(view.locked));
-    if view.without_address > 0 {
-        text.push_str(&format!("; without an address {}", number::count(view.without_address)));
-    }
-    text
-}
-
-fn took(latency: &LatencyView) -> String {
-    match latency.mean_cycles {
-        Measured::Known { value, .. } => {
-            format!("{} cycles, median {}", number::three_digits(value), cycles(latency.median_cycles))
-        }
-        Measured::Missing { reason, .. } => format!("latency {reason}"),
-    }
-}
-
-fn nodes(page: &mut Page, view: &MemoryView) {
-    if view.nodes.is_empty() {
-        return;
-    }
-    page.heading("Accesses by NUMA node", "those of the CPUs of each node, by who answered");
-    let rows = view.nodes.iter().map(|row| {
-        let remote = row.remote_cache + row.remote_dram;
-        let all = row.local + remote;
-        let share = if all == 0 { "-".to_string() } else { number::percent(remote as f64 / all as f64).joined() };
-        let counts = [row.local, row.remote_cache, row.remote_dram, row.unknown].map(number::count);
-        [vec![format!("node {}", row.node)], counts.to_vec(), vec![share]].concat()
-    });
-    page.table(&["CPUs of", "local", "remote cache", "remote DRAM", "unknown", "remote"], &rows.collect::<Vec<_>>());
 }
 
 fn lines(page: &mut Page, view: &MemoryView) {
@@ -126,7 +62,7 @@ fn head(line: &LineView) -> String {
         number::count(line.loads),
         number::count(line.stores),
         line.threads,
-        took(&line.latency)
+        line.latency.text()
     )
 }
 

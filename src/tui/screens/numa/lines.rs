@@ -1,12 +1,10 @@
 //! The lines of the screen: memory and threads by node, sampled accesses, shared cache lines.
 
-use crate::model::Unit;
-use crate::view::Measured;
 use crate::view::fit::{left, right, width};
-use crate::view::memory::{LineView, MemoryView};
+use crate::view::memory::{self, LevelView, LineView, MemoryView, NodeView};
 use crate::view::numa::NumaView;
-use crate::view::number::{count, percent, quantity, seconds, three_digits};
-use crate::view::places::PlacesView;
+use crate::view::number::count;
+use crate::view::places::{self, NodePlacesView, PlacesView};
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,39 +50,22 @@ pub(super) fn lines(view: &NumaView) -> Vec<Line> {
     out
 }
 
-fn shown(value: Measured, unit: Unit) -> String {
-    value.value().map_or("-".to_string(), |value| quantity(value, unit).joined())
-}
-
 fn nodes(places: &PlacesView) -> Vec<Line> {
-    let read = places.at_s.map_or("not read".to_string(), |at| {
-        let many = if places.processes == 1 { "process" } else { "processes" };
-        format!("pages of {} {many} at {}", count(places.processes as u64), seconds(at).joined())
-    });
-    let mut out = vec![Line::of(Tone::Heading, format!("Memory and threads by node  {read}"))];
+    let mut out = vec![Line::of(Tone::Heading, format!("Memory and threads by node  {}", places.about()))];
     out.push(Line::of(Tone::Text, format!("  {}", places.text())));
-    let head = ["node", "anonymous", "files", "huge pages", "threads", "samples"].map(String::from);
-    let rows = places.nodes.iter().map(|node| {
-        let bytes = [node.anonymous_bytes, node.file_bytes, node.huge_bytes].map(|it| shown(it, Unit::Bytes));
-        let [anonymous, file, huge] = bytes;
-        let share = shown(node.cpu_share, Unit::Share);
-        [node.node.to_string(), anonymous, file, huge, count(node.threads as u64), share]
-    });
-    out.extend(table(&head, &rows.collect::<Vec<_>>()));
+    out.extend(table(places::NODE_CAPTIONS, &places.nodes.iter().map(NodePlacesView::cells).collect::<Vec<_>>()));
     out
 }
 
 fn levels(view: &MemoryView) -> Vec<Line> {
-    let counts = format!("{} loads, {} stores sampled", count(view.loads), count(view.stores));
-    let mut out = vec![Line::of(Tone::Heading, format!("Memory accesses  {counts}"))];
-    let head = ["where the data was", "samples", "of latency", "mean cycles", "median"].map(String::from);
-    let cycles = |value: Measured| value.value().map_or("-".to_string(), three_digits);
-    let rows = view.levels.iter().map(|row| {
-        let share = row.latency_share.value().map_or("-".to_string(), |share| percent(share).joined());
-        let (mean, median) = (cycles(row.latency.mean_cycles), cycles(row.latency.median_cycles));
-        [row.place.label(), count(row.samples), share, mean, median]
-    });
-    out.extend(table(&head, &rows.collect::<Vec<_>>()));
+    let mut out = vec![Line::of(Tone::Heading, format!("Memory accesses  {}", view.about()))];
+    out.extend(table(memory::LEVEL_CAPTIONS, &view.levels.iter().map(LevelView::cells).collect::<Vec<_>>()));
+    out.push(Line::of(Tone::Quiet, format!("  {}", view.rest())));
+    if !view.nodes.is_empty() {
+        out.push(Line::of(Tone::Text, ""));
+        out.push(Line::of(Tone::Heading, "Accesses by NUMA node  those of the CPUs of each node, by who answered"));
+        out.extend(table(memory::NODE_CAPTIONS, &view.nodes.iter().map(NodeView::cells).collect::<Vec<_>>()));
+    }
     out
 }
 
@@ -97,18 +78,19 @@ fn shared(line: &LineView) -> Vec<Line> {
         Line::of(Tone::Heading, format!("Cache line {} of {of}  {hitm}", line.address)),
         Line::of(tone, format!("  {}", line.verdict())),
     ];
-    let head = ["offset", "loads", "stores", "HITM", "who"].map(String::from);
+    let head = ["offset", "loads", "stores", "HITM", "who"];
     let rows = line.uses.iter().map(|it| {
         let who = format!("{} by {}", it.function, it.threads.join(", "));
         [format!("+{:#04x}", it.offset), count(it.loads), count(it.stores), count(it.hitm_local + it.hitm_remote), who]
     });
-    out.extend(table(&head, &rows.collect::<Vec<_>>()));
+    out.extend(table(head, &rows.collect::<Vec<_>>()));
     out
 }
 
 /// Rows below their captions; the first column and a last one of names are left-aligned.
-fn table<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> Vec<Line> {
-    let wide = |at: usize| rows.iter().chain([head]).map(|row| width(&row[at])).max().unwrap_or_default();
+fn table<const N: usize>(captions: [&str; N], rows: &[[String; N]]) -> Vec<Line> {
+    let head = captions.map(String::from);
+    let wide = |at: usize| rows.iter().chain([&head]).map(|row| width(&row[at])).max().unwrap_or_default();
     let widths: [usize; N] = std::array::from_fn(wide);
     let line = |row: &[String; N]| {
         let mut text = String::from(" ");
@@ -118,6 +100,6 @@ fn table<const N: usize>(head: &[String; N], rows: &[[String; N]]) -> Vec<Line> 
         }
         text.trim_end().to_string()
     };
-    let captions = Line::of(Tone::Captions, line(head));
+    let captions = Line::of(Tone::Captions, line(&head));
     std::iter::once(captions).chain(rows.iter().map(|row| Line::of(Tone::Text, line(row)))).collect()
 }
