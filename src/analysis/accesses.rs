@@ -6,7 +6,7 @@ use super::tasks::Tasks;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
 use crate::model::{AccessKind, AccessPlace, Measure, MemoryAccess, MemoryLevel, TlbResult, Why};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The selected accesses, of all events: loads and stores are sampled by different ones.
 pub(super) fn chosen_accesses<'a>(
@@ -76,6 +76,22 @@ pub struct NodeAccesses {
     pub unknown: u64,
 }
 
+/// Accesses from the CPUs of one node that the memory or a cache of a known node answered. What the own caches answered
+/// is left out: it does not tell where memory is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairAccesses {
+    /// The node of the CPUs.
+    pub cpu_node: u32,
+    /// The node that answered; `None`: another one, and of several the hardware does not tell which.
+    pub memory_node: Option<u32>,
+    /// Answered by DRAM.
+    pub dram: u64,
+    /// By a cache of that node.
+    pub cache: u64,
+    /// How long they took.
+    pub latency: Latency,
+}
+
 /// All sampled accesses of a selection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessSummary {
@@ -99,6 +115,8 @@ pub struct AccessSummary {
     pub latency: Latency,
     /// By the node of their CPU; empty on a machine of one node, or one whose nodes are unknown.
     pub nodes: Vec<NodeAccesses>,
+    /// By pair of nodes; empty where `nodes` is.
+    pub pairs: Vec<PairAccesses>,
 }
 
 /// Whether any access of the profile was sampled.
@@ -137,6 +155,7 @@ pub fn accesses(profile: &Profile, tasks: &Tasks, selection: &Selection) -> Acce
         without_address: count(&|it| it.address.is_none()),
         latency: Latency::of(chosen.iter().filter_map(|it| it.latency).collect()),
         nodes: nodes(profile, &chosen),
+        pairs: pairs(profile, &chosen),
     }
 }
 
@@ -155,16 +174,16 @@ fn levels(chosen: &[&MemoryAccess]) -> Vec<LevelRow> {
     rows
 }
 
+/// The node of each CPU; empty on a machine of one node.
+fn nodes_of_cpus(profile: &Profile) -> BTreeMap<u32, u32> {
+    let node_of: BTreeMap<u32, u32> = profile.meta.host.cpus.iter().map(|it| (it.cpu, it.node)).collect();
+    if node_of.values().collect::<BTreeSet<_>>().len() < 2 { BTreeMap::new() } else { node_of }
+}
+
 fn nodes(profile: &Profile, chosen: &[&MemoryAccess]) -> Vec<NodeAccesses> {
-    let cpus = &profile.meta.host.cpus;
-    let node_of: BTreeMap<u32, u32> = cpus.iter().map(|it| (it.cpu, it.node)).collect();
-    let mut rows: BTreeMap<u32, NodeAccesses> = BTreeMap::new();
-    for node in node_of.values() {
-        rows.insert(*node, NodeAccesses { node: *node, ..NodeAccesses::default() });
-    }
-    if rows.len() < 2 {
-        return Vec::new();
-    }
+    let node_of = nodes_of_cpus(profile);
+    let row = |node: &u32| (*node, NodeAccesses { node: *node, ..NodeAccesses::default() });
+    let mut rows: BTreeMap<u32, NodeAccesses> = node_of.values().map(row).collect();
     for it in chosen {
         let Some(row) = node_of.get(&it.cpu).and_then(|node| rows.get_mut(node)) else { continue };
         match (it.level, it.level.is_remote()) {
@@ -177,9 +196,40 @@ fn nodes(profile: &Profile, chosen: &[&MemoryAccess]) -> Vec<NodeAccesses> {
     rows.into_values().collect()
 }
 
+/// Of two nodes, what is not the own one is the other.
+fn pairs(profile: &Profile, chosen: &[&MemoryAccess]) -> Vec<PairAccesses> {
+    let node_of = nodes_of_cpus(profile);
+    let all: BTreeSet<u32> = node_of.values().copied().collect();
+    let other = |own: u32| if all.len() == 2 { all.iter().copied().find(|node| *node != own) } else { None };
+    let mut rows: BTreeMap<(u32, Option<u32>), (u64, u64, Vec<u64>)> = BTreeMap::new();
+    for it in chosen.iter().filter(|it| !it.missed) {
+        let Some(own) = node_of.get(&it.cpu).copied() else { continue };
+        let (node, is_cache) = match it.level {
+            MemoryLevel::LocalDram => (Some(own), false),
+            MemoryLevel::RemoteDram => (other(own), false),
+            MemoryLevel::RemoteCache => (other(own), true),
+            _ => continue,
+        };
+        let (dram, cache, cycles) = rows.entry((own, node)).or_default();
+        *if is_cache { cache } else { dram } += 1;
+        cycles.extend(it.latency);
+    }
+    let row = |((cpu_node, memory_node), (dram, cache, cycles))| PairAccesses {
+        cpu_node,
+        memory_node,
+        dram,
+        cache,
+        latency: Latency::of(cycles),
+    };
+    rows.into_iter().map(row).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::testing::Synthetic;
+    use crate::model::Snoop;
+    use crate::units::Nanos;
 
     #[test]
     fn a_latency_is_of_those_that_were_measured() {
@@ -189,5 +239,55 @@ mod tests {
         assert_eq!((known(latency.mean), known(latency.median)), (Some(145.8), Some(96.0)));
         assert_eq!(known(Latency::of(vec![1, 4]).median), Some(2.5));
         assert_eq!(Latency::of(vec![]).mean, Measure::Missing(Why::NotRecorded));
+    }
+
+    /// An access of a CPU.
+    fn access(cpu: u32, level: MemoryLevel, missed: bool, cycles: u64) -> MemoryAccess {
+        MemoryAccess {
+            at: Nanos(0),
+            pid: 41,
+            tid: 41,
+            cpu,
+            event: 0,
+            stack: None,
+            address: None,
+            kind: AccessKind::Load,
+            level,
+            missed,
+            snoop: Snoop::None,
+            tlb: TlbResult::Hit,
+            locked: false,
+            latency: Some(cycles),
+        }
+    }
+
+    #[test]
+    fn pairs_of_nodes_are_told_as_far_as_the_hardware_tells_them() {
+        use MemoryLevel as L;
+        let accesses = [
+            access(0, L::LocalDram, false, 90),
+            access(0, L::RemoteDram, false, 150),
+            access(0, L::RemoteCache, false, 250),
+            access(0, L::L3, false, 40),
+            access(0, L::L1, true, 10),
+            access(1, L::LocalDram, true, 10),
+            access(1, L::RemoteDram, false, 170),
+        ];
+        let chosen: Vec<&MemoryAccess> = accesses.iter().collect();
+        let found = |third: Option<u32>| {
+            let mut profile = Synthetic::new().finish();
+            profile.meta.host.cpus[1].node = 1;
+            let more = third.map(|node| crate::model::CpuTopology { node, cpu: 9, ..profile.meta.host.cpus[0] });
+            profile.meta.host.cpus.extend(more);
+            let row =
+                |it: PairAccesses| (it.cpu_node, it.memory_node, it.dram, it.cache, it.latency.mean.value().copied());
+            pairs(&profile, &chosen).into_iter().map(row).collect::<Vec<_>>()
+        };
+        let two = [(0, Some(0), 1, 0, Some(90.0)), (0, Some(1), 1, 1, Some(200.0)), (1, Some(0), 1, 0, Some(170.0))];
+        assert_eq!(found(None), two);
+        let three = [(0, None, 1, 1, Some(200.0)), (0, Some(0), 1, 0, Some(90.0)), (1, None, 1, 0, Some(170.0))];
+        assert_eq!(found(Some(2)), three, "which of two others, no word tells");
+        let one = Synthetic::new().finish();
+        assert_eq!(pairs(&one, &chosen), []);
     }
 }

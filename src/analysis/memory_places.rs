@@ -17,8 +17,21 @@ pub struct MemoryPlaces {
     pub processes: usize,
     /// The nodes that have CPUs or memory of the target.
     pub nodes: Vec<NodePlaces>,
-    /// Share of accesses that would leave their node if threads used all pages alike.
+    /// Share of accesses that would leave their node if threads used all pages of their process alike.
     pub expected_remote: Measure<f64>,
+    /// The same by pair of nodes; empty where that is not known.
+    pub expected: Vec<ExpectedPair>,
+}
+
+/// Accesses from the CPUs of one node to the memory of one, if threads used all pages of their process alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExpectedPair {
+    /// The node of the CPUs.
+    pub cpu_node: u32,
+    /// The node of the memory.
+    pub memory_node: u32,
+    /// Their share of all accesses.
+    pub share: f64,
 }
 
 /// One NUMA node.
@@ -45,13 +58,16 @@ pub fn memory_places(profile: &Profile, tasks: &Tasks, selection: &Selection) ->
     let readings = profile.memory.iter().filter(|it| it.at <= before && chosen(it.pid));
     let at = readings.clone().map(|it| it.at).max();
     let mut bytes: BTreeMap<(u32, PageKind), u64> = BTreeMap::new();
-    let mut pids = BTreeSet::new();
+    let mut held: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
     for it in readings.filter(|it| Some(it.at) == at) {
         let sum = bytes.entry((it.node, it.kind)).or_default();
         *sum = sum.saturating_add(it.bytes);
-        pids.insert(it.pid);
+        let sum = held.entry(it.pid).or_default().entry(it.node).or_default();
+        *sum = sum.saturating_add(it.bytes);
     }
-    let (by_node, threads) = samples_by_node(profile, tasks, selection);
+    let (by_process, threads) = samples_by_node(profile, tasks, selection);
+    let mut by_node: BTreeMap<u32, u128> = BTreeMap::new();
+    by_process.values().flatten().for_each(|(node, weight)| *by_node.entry(*node).or_default() += weight);
     let of_cpus = profile.meta.host.cpus.iter().map(|cpu| cpu.node);
     let all: BTreeSet<u32> = of_cpus.chain(bytes.keys().map(|(node, _)| *node)).collect();
     let sampled: u128 = by_node.values().sum();
@@ -67,50 +83,64 @@ pub fn memory_places(profile: &Profile, tasks: &Tasks, selection: &Selection) ->
             threads: threads.values().filter(|home| **home == node).count(),
         })
         .collect();
-    MemoryPlaces { at, processes: pids.len(), expected_remote: expected_remote(&nodes, at), nodes }
+    let expected = expected_pairs(&by_process, &held);
+    let expected_remote = match at {
+        None => Measure::Missing(Why::NotRecorded),
+        Some(_) if bytes.values().all(|bytes| *bytes == 0) => Measure::Missing(Why::Idle),
+        Some(_) if expected.is_empty() => Measure::Missing(Why::TooFewSamples),
+        Some(_) => {
+            let remote = expected.iter().filter(|pair| pair.cpu_node != pair.memory_node);
+            Measure::exact(remote.map(|pair| pair.share).sum::<f64>().clamp(0.0, 1.0))
+        }
+    };
+    MemoryPlaces { at, processes: held.len(), nodes, expected_remote, expected }
 }
 
 fn share(part: u128, whole: u128) -> Measure<f64> {
     if whole == 0 { Measure::Missing(Why::TooFewSamples) } else { Measure::exact(part as f64 / whole as f64) }
 }
 
-/// Weight of the samples on each node, and the node of most samples of each thread.
-fn samples_by_node(
-    profile: &Profile,
-    tasks: &Tasks,
-    selection: &Selection,
-) -> (BTreeMap<u32, u128>, FxHashMap<u32, u32>) {
+/// Weight of the samples on each node, by process.
+type NodeWeights = BTreeMap<u32, BTreeMap<u32, u128>>;
+
+/// Weights of the samples, and the node of most samples of each thread.
+fn samples_by_node(profile: &Profile, tasks: &Tasks, selection: &Selection) -> (NodeWeights, FxHashMap<u32, u32>) {
     let node_of: FxHashMap<u32, u32> = profile.meta.host.cpus.iter().map(|it| (it.cpu, it.node)).collect();
     let event = match selection.axis {
         Axis::Event(event) => event,
         Axis::OffCpu => 0,
     };
     let who = selection.who(tasks);
-    let (mut by_node, mut by_thread) = (BTreeMap::new(), FxHashMap::<u32, BTreeMap<u32, u128>>::default());
+    let (mut by_process, mut by_thread) = (NodeWeights::new(), FxHashMap::<u32, BTreeMap<u32, u128>>::default());
     for at in super::observe::chosen_samples(profile, event, selection, &who) {
         let samples = &profile.samples;
         let Some(node) = node_of.get(&samples.cpu[at]) else { continue };
         let weight = u128::from(samples.weight[at]);
-        *by_node.entry(*node).or_default() += weight;
+        *by_process.entry(samples.pid[at]).or_default().entry(*node).or_default() += weight;
         *by_thread.entry(samples.tid[at]).or_default().entry(*node).or_default() += weight;
     }
     let home = |nodes: BTreeMap<u32, u128>| nodes.into_iter().max_by_key(|(node, weight)| (*weight, u32::MAX - node));
     let homes = by_thread.into_iter().filter_map(|(tid, nodes)| Some((tid, home(nodes)?.0)));
-    (by_node, homes.collect())
+    (by_process, homes.collect())
 }
 
-fn expected_remote(nodes: &[NodePlaces], at: Option<Nanos>) -> Measure<f64> {
-    if at.is_none() {
-        return Measure::Missing(Why::NotRecorded);
+/// A thread reaches the pages of its own process: processes that each keep to a node of their own have no remote accesses.
+fn expected_pairs(used: &NodeWeights, held: &BTreeMap<u32, BTreeMap<u32, u64>>) -> Vec<ExpectedPair> {
+    let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for (pid, pages) in held {
+        let all: u128 = pages.values().map(|bytes| u128::from(*bytes)).sum();
+        for (cpu_node, weight) in used.get(pid).into_iter().flatten().filter(|_| all > 0) {
+            for (memory_node, bytes) in pages {
+                let share = *weight as f64 * (*bytes as f64 / all as f64);
+                *pairs.entry((*cpu_node, *memory_node)).or_default() += share;
+            }
+        }
     }
-    let held = |node: &NodePlaces| node.bytes.iter().filter_map(|it| it.value()).sum::<f64>();
-    let all: f64 = nodes.iter().map(held).sum();
-    let local: Option<f64> = nodes.iter().map(|node| Some(node.cpu_share.value()? * held(node) / all)).sum();
-    match local {
-        _ if all <= 0.0 => Measure::Missing(Why::Idle),
-        None => Measure::Missing(Why::TooFewSamples),
-        Some(local) => Measure::exact((1.0 - local).clamp(0.0, 1.0)),
-    }
+    let whole: f64 = pairs.values().sum();
+    let pair = |((cpu_node, memory_node), weight): ((u32, u32), f64)| {
+        (weight > 0.0).then(|| ExpectedPair { cpu_node, memory_node, share: weight / whole })
+    };
+    pairs.into_iter().filter_map(pair).collect()
 }
 
 #[cfg(test)]
@@ -141,6 +171,26 @@ mod tests {
         let threads: Vec<_> = places.nodes.iter().map(|it| (it.threads, it.cpu_share.value().copied())).collect();
         assert_eq!(threads, [(2, Some(1.0)), (0, Some(0.0))]);
         assert_eq!(places.expected_remote.value(), Some(&0.75));
+        let pairs: Vec<_> = places.expected.iter().map(|it| (it.cpu_node, it.memory_node, it.share)).collect();
+        assert_eq!(pairs, [(0, 0, 0.25), (0, 1, 0.75)]);
+    }
+
+    #[test]
+    fn processes_that_each_keep_to_their_own_node_are_expected_to_stay_there() {
+        let used = |rows: &[(u32, u32, u128)]| {
+            let mut out = NodeWeights::new();
+            rows.iter().for_each(|(pid, node, weight)| _ = out.entry(*pid).or_default().insert(*node, *weight));
+            out
+        };
+        let held = BTreeMap::from([(1, BTreeMap::from([(0, 100), (1, 0)])), (2, BTreeMap::from([(1, 900)]))]);
+        let shares = |pairs: Vec<ExpectedPair>| {
+            pairs.into_iter().map(|it| (it.cpu_node, it.memory_node, it.share)).collect::<Vec<_>>()
+        };
+        let apart = expected_pairs(&used(&[(1, 0, 3), (2, 1, 1)]), &held);
+        assert_eq!(shares(apart), [(0, 0, 0.75), (1, 1, 0.25)], "whatever the processes' sizes");
+        let crossed = expected_pairs(&used(&[(1, 1, 3), (2, 0, 1), (3, 0, 9)]), &held);
+        assert_eq!(shares(crossed), [(0, 1, 0.25), (1, 0, 0.75)], "of process 3 no pages were read");
+        assert_eq!(expected_pairs(&used(&[]), &held), []);
     }
 
     #[test]

@@ -46,7 +46,9 @@ mod threads;
 mod time;
 mod wait_coverage;
 
-pub use accesses::{AccessSummary, Latency, LevelRow, NodeAccesses, accesses, check_accesses, has_accesses};
+pub use accesses::{
+    AccessSummary, Latency, LevelRow, NodeAccesses, PairAccesses, accesses, check_accesses, has_accesses,
+};
 pub use butterfly::{Branch, BranchKind, Butterfly, Instruction, SourceLine};
 pub use cache_lines::{CacheLine, CacheLines, LineUse, Sharing, cache_lines};
 pub use calltree::{CallTree, Node, Place, SideCosts};
@@ -57,7 +59,7 @@ pub use counters::Counters;
 pub use coverage::Coverage;
 pub use grouping::{GroupKey, group};
 pub use law::{Law, LawFactor, Part, Slowdown, Totals};
-pub use memory_places::{MemoryPlaces, NodePlaces, memory_places};
+pub use memory_places::{ExpectedPair, MemoryPlaces, NodePlaces, memory_places};
 pub use metric::{Metric, value_of};
 pub use metrics::metrics;
 pub use names::{CodeKind, Function, Label, Names};

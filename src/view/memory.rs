@@ -1,8 +1,8 @@
 //! View model: sampled memory accesses: where the data was, and which cache lines threads share.
 
 use crate::analysis::{
-    AccessSummary, CacheLine, CacheLines, Latency, LevelRow, LineUse, Names, NodeAccesses, Selection, Sharing, Tasks,
-    accesses, cache_lines, has_accesses,
+    AccessSummary, CacheLine, CacheLines, Latency, LevelRow, LineUse, Names, NodeAccesses, PairAccesses, Selection,
+    Sharing, Tasks, accesses, cache_lines, has_accesses,
 };
 use crate::model::profile::Profile;
 use crate::model::{AccessPlace, Measure, Why};
@@ -34,6 +34,8 @@ pub struct MemoryView {
     pub levels: Vec<LevelView>,
     /// By the NUMA node of their CPU; empty on a machine of one node.
     pub nodes: Vec<NodeView>,
+    /// Those that memory or a cache of a known node answered, by pair of nodes; empty on a machine of one node.
+    pub pairs: Vec<PairView>,
     /// Bytes of a cache line.
     pub line_bytes: u64,
     /// The lines that are shared, those most often found modified first.
@@ -84,6 +86,21 @@ pub struct NodeView {
     pub remote_dram: u64,
     /// The hardware did not tell by whom.
     pub unknown: u64,
+}
+
+/// Accesses from the CPUs of one node that the memory or a cache of one answered.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PairView {
+    /// The node of the CPUs.
+    pub cpu_node: u32,
+    /// The node that answered; `None`: another one of several.
+    pub memory_node: Option<u32>,
+    /// Answered by DRAM.
+    pub dram: u64,
+    /// By a cache of that node.
+    pub cache: u64,
+    /// How long they took.
+    pub latency: LatencyView,
 }
 
 /// A cache line that several threads use, or that was modified by another core.
@@ -183,6 +200,7 @@ impl MemoryView {
             latency: summary.latency.into(),
             levels: summary.levels.iter().map(|row| LevelView::of(row, accesses, &summary.latency)).collect(),
             nodes: summary.nodes.iter().map(|row| NodeView::of(*row)).collect(),
+            pairs: summary.pairs.iter().map(PairView::of).collect(),
             line_bytes: lines.bytes,
             lines: lines.shared.iter().take(most).map(|line| LineView::of(line, tasks)).collect(),
             lines_left_out: lines.shared.len().saturating_sub(most),
@@ -256,6 +274,28 @@ impl NodeView {
 
     fn of(NodeAccesses { node, local, remote_cache, remote_dram, unknown }: NodeAccesses) -> NodeView {
         NodeView { node, local, remote_cache, remote_dram, unknown }
+    }
+}
+
+/// Heading of the accesses by node, and what it is of.
+pub const NODE_HEADING: (&str, &str) = ("Accesses by NUMA node", "those of the CPUs of each node, by who answered");
+/// Captions of [`PairView::cells`].
+pub const PAIR_CAPTIONS: [&str; 6] = ["CPUs of", "answered by", "DRAM", "cache", "mean", "median cycles"];
+/// Heading of the pairs, and what is left out.
+pub const PAIR_HEADING: (&str, &str) =
+    ("Accesses by pair of nodes", "without those that caches of the own node answered");
+
+impl PairView {
+    fn of(&PairAccesses { cpu_node, memory_node, dram, cache, latency }: &PairAccesses) -> PairView {
+        PairView { cpu_node, memory_node, dram, cache, latency: latency.into() }
+    }
+
+    /// Its row in a table.
+    #[must_use]
+    pub fn cells(&self) -> [String; 6] {
+        let answered = self.memory_node.map_or("another node".to_string(), |node| format!("node {node}"));
+        let (mean, median) = (cycles(self.latency.mean_cycles), cycles(self.latency.median_cycles));
+        [format!("node {}", self.cpu_node), answered, number::count(self.dram), number::count(self.cache), mean, median]
     }
 }
 

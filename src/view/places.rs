@@ -1,7 +1,7 @@
 //! View model: where the memory of the target is, and on which NUMA nodes its threads run.
 
 use super::{Measured, number};
-use crate::analysis::{NodePlaces, Selection, Tasks, memory_places};
+use crate::analysis::{ExpectedPair, NodePlaces, Selection, Tasks, memory_places};
 use crate::model::Unit;
 use crate::model::profile::Profile;
 use serde::Serialize;
@@ -15,8 +15,21 @@ pub struct PlacesView {
     pub processes: usize,
     /// The nodes.
     pub nodes: Vec<NodePlacesView>,
-    /// Share of accesses that would leave their node if threads used all pages alike.
+    /// Share of accesses that would leave their node if threads used all pages of their process alike.
     pub expected_remote: Measured,
+    /// The same by pair of nodes; empty where that is not known.
+    pub expected_pairs: Vec<ExpectedPairView>,
+}
+
+/// Accesses to expect from the CPUs of one node to the memory of one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ExpectedPairView {
+    /// The node of the CPUs.
+    pub cpu_node: u32,
+    /// The node of the memory.
+    pub memory_node: u32,
+    /// Their share of all accesses.
+    pub share: f64,
 }
 
 /// One NUMA node.
@@ -49,6 +62,7 @@ impl PlacesView {
             processes: found.processes,
             nodes: found.nodes.iter().map(NodePlacesView::of).collect(),
             expected_remote: found.expected_remote.into(),
+            expected_pairs: found.expected.iter().map(ExpectedPairView::of).collect(),
         })
     }
 
@@ -62,13 +76,33 @@ impl PlacesView {
         self.at_s.map_or("not read".to_string(), read)
     }
 
+    /// Captions and rows of the accesses to expect, by the node of the CPU and of the memory; `None` of a single node, or
+    /// where they are not known.
+    #[must_use]
+    pub fn expected_table(&self) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+        if self.nodes.len() < 2 || self.expected_pairs.is_empty() {
+            return None;
+        }
+        let captions = std::iter::once("CPUs of".to_string())
+            .chain(self.nodes.iter().map(|node| format!("memory of node {}", node.node)));
+        let share = |cpu_node, memory_node| {
+            let is_it = |pair: &&ExpectedPairView| (pair.cpu_node, pair.memory_node) == (cpu_node, memory_node);
+            number::percent(self.expected_pairs.iter().find(is_it).map_or(0.0, |pair| pair.share)).joined()
+        };
+        let row = |of: &NodePlacesView| {
+            let shares = self.nodes.iter().map(|to| share(of.node, to.node));
+            std::iter::once(format!("node {}", of.node)).chain(shares).collect()
+        };
+        Some((captions.collect(), self.nodes.iter().map(row).collect()))
+    }
+
     /// What the numbers mean on this machine, in one sentence.
     #[must_use]
     pub fn text(&self) -> String {
         match (self.nodes.as_slice(), self.expected_remote) {
             ([_], _) => "one NUMA node: all memory is local".to_string(),
             (nodes, Measured::Known { value, .. }) => format!(
-                "{} NUMA nodes: if threads use all pages alike, {} of their accesses leave their node",
+                "{} NUMA nodes: if threads use all pages of their process alike, {} of their accesses leave their node",
                 nodes.len(),
                 number::percent(value).joined()
             ),
@@ -76,6 +110,16 @@ impl PlacesView {
                 format!("{} NUMA nodes; how many accesses leave their node: {reason}", nodes.len())
             }
         }
+    }
+}
+
+/// Heading of [`PlacesView::expected_table`], and what it is of.
+pub const EXPECTED_HEADING: (&str, &str) =
+    ("Accesses to expect", "not measured: if threads use all pages of their process alike");
+
+impl ExpectedPairView {
+    fn of(&ExpectedPair { cpu_node, memory_node, share }: &ExpectedPair) -> ExpectedPairView {
+        ExpectedPairView { cpu_node, memory_node, share }
     }
 }
 

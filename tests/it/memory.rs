@@ -104,6 +104,9 @@ fn lines_readers_and_writers_are_those_of_perf_c2c_report() {
             ["local", "remote_cache", "remote_dram", "unknown"].map(|key| node[key].as_u64().unwrap()),
             [3, 5, 2, 1]
         );
+        let pair = |it: &Value| ["cpu_node", "memory_node", "dram", "cache"].map(|key| it[key].as_u64().unwrap());
+        let pairs: Vec<_> = memory["pairs"].as_array().unwrap().iter().map(pair).collect();
+        assert_eq!(pairs, [[1, 0, 2, 5], [1, 1, 3, 0]]);
         let stores: Vec<_> = levels(&report).into_iter().filter(|row| row.0 == "store l1").collect();
         assert!(stores.len() == 2 && stores.iter().all(|row| row.2.is_nan() && row.3.is_nan()), "not 0: {stores:?}");
     }
@@ -117,7 +120,13 @@ fn json_with_accesses_and_pages_keeps_to_its_schema() {
     let mut value: Value = serde_json::from_slice(&bytes).unwrap();
     assert!(value["places"]["nodes"].as_array().unwrap().len() == 2 && value["memory"]["accesses"] == 34, "{value}");
     keeps_to("report", &value);
-    for path in ["/places/nodes/0/anonymous_bytes", "/memory/nodes/1/local", "/memory/lines/0/uses/0/loads"] {
+    for path in [
+        "/places/nodes/0/anonymous_bytes",
+        "/memory/pairs/0/dram",
+        "/places/expected_pairs/0/share",
+        "/memory/nodes/1/local",
+        "/memory/lines/0/uses/0/loads",
+    ] {
         let kept = std::mem::replace(value.pointer_mut(path).unwrap(), Value::from("many"));
         assert!(breach("report", &value).is_some(), "the schema takes a word for {path}");
         *value.pointer_mut(path).unwrap() = kept;
@@ -137,6 +146,9 @@ fn markdown_has_the_tables_of_the_text() {
         "locked 4",
         "| CPUs of | local | remote cache | remote DRAM | unknown | remote |",
         "| node 1 | 3 | 5 | 2 | 1 | 70.0% |",
+        "| CPUs of | memory of node 0 | memory of node 1 |",
+        "| CPUs of | answered by | DRAM | cache | mean | median cycles |",
+        "| node 1 | node 0 | 2 | 5 |",
     ] {
         assert!(markdown.contains(expected), "{expected}: {markdown}");
     }
@@ -174,4 +186,6 @@ fn pages_and_threads_of_a_running_program_are_recorded_by_node() {
     let text = dir.line("report run.ironlaw").succeeds().out;
     assert_eq!(text.contains("one NUMA node: all memory is local"), nodes.len() == 1, "{text}");
     assert_eq!(places["expected_remote"]["value"] == 0.0, nodes.len() == 1, "{places}");
+    let pairs = places["expected_pairs"].as_array().unwrap();
+    assert!((pairs.iter().map(|pair| pair["share"].as_f64().unwrap()).sum::<f64>() - 1.0).abs() < 1e-9, "{places}");
 }

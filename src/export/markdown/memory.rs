@@ -1,13 +1,18 @@
 //! Memory by node, sampled memory accesses and shared cache lines of a report.
 
 use super::spans::code;
-use crate::view::memory::{self, LevelView, LineView, MemoryView, NodeView, cycles};
+use crate::view::memory::{self, LineView, MemoryView, cycles};
 use crate::view::number;
-use crate::view::places::{self, NodePlacesView, PlacesView};
+use crate::view::places::{self, PlacesView};
 
 pub(super) fn places(out: &mut String, view: &PlacesView) {
     out.push_str(&format!("\n### Memory by node\n\n{}: {}\n\n", view.about(), view.text()));
-    table(out, &places::NODE_CAPTIONS, view.nodes.iter().map(NodePlacesView::cells));
+    table(out, &places::NODE_CAPTIONS, view.nodes.iter().map(|node| node.cells().to_vec()));
+    if let Some((captions, rows)) = view.expected_table() {
+        let (heading, about) = places::EXPECTED_HEADING;
+        out.push_str(&format!("\n### {heading}\n\n{about}\n\n"));
+        table(out, &captions, rows.into_iter());
+    }
 }
 
 pub(super) fn write(out: &mut String, view: &MemoryView) {
@@ -15,11 +20,16 @@ pub(super) fn write(out: &mut String, view: &MemoryView) {
     if view.accesses == 0 {
         return;
     }
-    table(out, &memory::LEVEL_CAPTIONS, view.levels.iter().map(LevelView::cells));
+    table(out, &memory::LEVEL_CAPTIONS, view.levels.iter().map(|row| row.cells().to_vec()));
     out.push_str(&format!("\n{}\n", view.rest()));
     if !view.nodes.is_empty() {
         out.push_str("\n### Accesses by NUMA node\n\n");
-        table(out, &memory::NODE_CAPTIONS, view.nodes.iter().map(NodeView::cells));
+        table(out, &memory::NODE_CAPTIONS, view.nodes.iter().map(|row| row.cells().to_vec()));
+    }
+    if !view.pairs.is_empty() {
+        let (heading, about) = memory::PAIR_HEADING;
+        out.push_str(&format!("\n### {heading}\n\n{about}\n\n"));
+        table(out, &memory::PAIR_CAPTIONS, view.pairs.iter().map(|row| row.cells().to_vec()));
     }
     let alone = number::count(view.lines_of_one_thread as u64);
     out.push_str(&format!("\n### Shared cache lines\n\n{alone} more sampled lines were used by one thread each.\n"));
@@ -56,7 +66,8 @@ fn line(out: &mut String, line: &LineView) {
 }
 
 /// A table of plain words and numbers; the first column is left-aligned.
-fn table<const N: usize>(out: &mut String, captions: &[&str; N], rows: impl Iterator<Item = [String; N]>) {
-    out.push_str(&format!("| {} |\n|---|{}\n", captions.join(" | "), "---:|".repeat(N - 1)));
+fn table(out: &mut String, captions: &[impl AsRef<str>], rows: impl Iterator<Item = Vec<String>>) {
+    let captions: Vec<&str> = captions.iter().map(AsRef::as_ref).collect();
+    out.push_str(&format!("| {} |\n|---|{}\n", captions.join(" | "), "---:|".repeat(captions.len() - 1)));
     rows.for_each(|row| out.push_str(&format!("| {} |\n", row.join(" | "))));
 }

@@ -15,6 +15,10 @@ pub(super) fn places(page: &mut Page, view: &PlacesView) {
     page.heading("Memory by node", &view.about());
     page.table(&places::NODE_CAPTIONS, &view.nodes.iter().map(|node| node.cells().to_vec()).collect::<Vec<_>>());
     page.paragraph("  ", &view.text(), Some(Ink::Quiet));
+    if let Some((captions, rows)) = view.expected_table() {
+        page.heading(places::EXPECTED_HEADING.0, places::EXPECTED_HEADING.1);
+        page.table(&captions.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
+    }
 }
 
 pub(super) fn write(page: &mut Page, view: &MemoryView) {
@@ -26,8 +30,12 @@ pub(super) fn write(page: &mut Page, view: &MemoryView) {
     page.table(&memory::LEVEL_CAPTIONS, &view.levels.iter().map(|row| row.cells().to_vec()).collect::<Vec<_>>());
     page.paragraph("  ", &view.rest(), Some(Ink::Quiet));
     if !view.nodes.is_empty() {
-        page.heading("Accesses by NUMA node", "those of the CPUs of each node, by who answered");
+        page.heading(memory::NODE_HEADING.0, memory::NODE_HEADING.1);
         page.table(&memory::NODE_CAPTIONS, &view.nodes.iter().map(|row| row.cells().to_vec()).collect::<Vec<_>>());
+    }
+    if !view.pairs.is_empty() {
+        page.heading(memory::PAIR_HEADING.0, memory::PAIR_HEADING.1);
+        page.table(&memory::PAIR_CAPTIONS, &view.pairs.iter().map(|row| row.cells().to_vec()).collect::<Vec<_>>());
     }
     lines(page, view);
 }

@@ -1,10 +1,10 @@
 //! The lines of the screen: memory and threads by node, sampled accesses, shared cache lines.
 
 use crate::view::fit::{left, right, width};
-use crate::view::memory::{self, LevelView, LineView, MemoryView, NodeView};
+use crate::view::memory::{self, LineView, MemoryView};
 use crate::view::numa::NumaView;
 use crate::view::number::count;
-use crate::view::places::{self, NodePlacesView, PlacesView};
+use crate::view::places::{self, PlacesView};
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,18 +53,25 @@ pub(super) fn lines(view: &NumaView) -> Vec<Line> {
 fn nodes(places: &PlacesView) -> Vec<Line> {
     let mut out = vec![Line::of(Tone::Heading, format!("Memory and threads by node  {}", places.about()))];
     out.push(Line::of(Tone::Text, format!("  {}", places.text())));
-    out.extend(table(places::NODE_CAPTIONS, &places.nodes.iter().map(NodePlacesView::cells).collect::<Vec<_>>()));
+    out.extend(table(&places::NODE_CAPTIONS, places.nodes.iter().map(|node| node.cells().to_vec()).collect()));
+    if let Some((captions, rows)) = places.expected_table() {
+        out.extend(heading(places::EXPECTED_HEADING));
+        out.extend(table(&captions, rows));
+    }
     out
 }
 
 fn levels(view: &MemoryView) -> Vec<Line> {
     let mut out = vec![Line::of(Tone::Heading, format!("Memory accesses  {}", view.about()))];
-    out.extend(table(memory::LEVEL_CAPTIONS, &view.levels.iter().map(LevelView::cells).collect::<Vec<_>>()));
+    out.extend(table(&memory::LEVEL_CAPTIONS, view.levels.iter().map(|row| row.cells().to_vec()).collect()));
     out.push(Line::of(Tone::Quiet, format!("  {}", view.rest())));
     if !view.nodes.is_empty() {
-        out.push(Line::of(Tone::Text, ""));
-        out.push(Line::of(Tone::Heading, "Accesses by NUMA node  those of the CPUs of each node, by who answered"));
-        out.extend(table(memory::NODE_CAPTIONS, &view.nodes.iter().map(NodeView::cells).collect::<Vec<_>>()));
+        out.extend(heading(memory::NODE_HEADING));
+        out.extend(table(&memory::NODE_CAPTIONS, view.nodes.iter().map(|row| row.cells().to_vec()).collect()));
+    }
+    if !view.pairs.is_empty() {
+        out.extend(heading(memory::PAIR_HEADING));
+        out.extend(table(&memory::PAIR_CAPTIONS, view.pairs.iter().map(|row| row.cells().to_vec()).collect()));
     }
     out
 }
@@ -81,22 +88,28 @@ fn shared(line: &LineView) -> Vec<Line> {
     let head = ["offset", "loads", "stores", "HITM", "who"];
     let rows = line.uses.iter().map(|it| {
         let who = format!("{} by {}", it.function, it.threads.join(", "));
-        [format!("+{:#04x}", it.offset), count(it.loads), count(it.stores), count(it.hitm_local + it.hitm_remote), who]
+        let counts = [it.loads, it.stores, it.hitm_local + it.hitm_remote].map(count);
+        [vec![format!("+{:#04x}", it.offset)], counts.to_vec(), vec![who]].concat()
     });
-    out.extend(table(head, &rows.collect::<Vec<_>>()));
+    out.extend(table(&head, rows.collect()));
     out
 }
 
+/// The heading of another table.
+fn heading((title, about): (&str, &str)) -> [Line; 2] {
+    [Line::of(Tone::Text, ""), Line::of(Tone::Heading, format!("{title}  {about}"))]
+}
+
 /// Rows below their captions; the first column and a last one of names are left-aligned.
-fn table<const N: usize>(captions: [&str; N], rows: &[[String; N]]) -> Vec<Line> {
-    let head = captions.map(String::from);
-    let wide = |at: usize| rows.iter().chain([&head]).map(|row| width(&row[at])).max().unwrap_or_default();
-    let widths: [usize; N] = std::array::from_fn(wide);
-    let line = |row: &[String; N]| {
+fn table(captions: &[impl AsRef<str>], rows: Vec<Vec<String>>) -> Vec<Line> {
+    let head: Vec<String> = captions.iter().map(|caption| caption.as_ref().to_string()).collect();
+    let wide = |at: usize| rows.iter().chain([&head]).filter_map(|row| row.get(at)).map(|cell| width(cell)).max();
+    let widths: Vec<usize> = (0..head.len()).map(|at| wide(at).unwrap_or_default()).collect();
+    let line = |row: &Vec<String>| {
         let mut text = String::from(" ");
-        for (at, cell) in row.iter().enumerate() {
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let is_name = at == 0 || head[at] == "who";
-            text += &format!(" {} ", if is_name { left(cell, widths[at]) } else { right(cell, widths[at]) });
+            text += &format!(" {} ", if is_name { left(cell, *width) } else { right(cell, *width) });
         }
         text.trim_end().to_string()
     };

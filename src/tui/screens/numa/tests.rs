@@ -39,8 +39,10 @@ fn memory_of_one_node_is_local_and_of_two_is_shown_by_node() {
     let text = PanelFixture::default().drawn(&one, 80, 12);
     assert!(text.contains("one NUMA node: all memory is local"), "{text}");
     let two = state(&profile(1, &[(0, Anonymous, 1 << 20), (1, Anonymous, 2 << 20), (1, Huge, 1 << 20)]));
-    let text = PanelFixture::default().drawn(&two, 100, 12);
-    assert!(text.contains("2 NUMA nodes: if threads use all pages alike, 75.0% of their accesses leave"), "{text}");
+    let text = PanelFixture::default().drawn(&two, 110, 14);
+    let claim = "2 NUMA nodes: if threads use all pages of their process alike, 75.0% of their accesses leave";
+    assert!(text.contains(claim), "{text}");
+    assert!(text.contains("Accesses to expect  not measured") && text.contains("memory of node 1"), "{text}");
     let status = PanelFixture::default().with(|cx| two.status(cx));
     assert_eq!(status, two.view.and_then(|view| Some(view.places?.text())));
 }
