@@ -1,4 +1,5 @@
 """What is known on the amd64 machine: 2 sockets of 4 cores of 2 threads, each socket a memory node; no PMU."""
+import memory_nodes
 import topology
 
 SMP = "16,sockets=2,cores=4,threads=2"
@@ -87,4 +88,4 @@ def affinity(checks, guest):
         1: ([0], "cores"), 2: ([0, 2], "cores"), 4: ([0, 2, 4, 6], "cores")})
 
 
-PARTS = [placement, no_pmu, throttling, affinity]
+PARTS = [placement, no_pmu, throttling, affinity, memory_nodes.numa]
