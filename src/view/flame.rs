@@ -122,16 +122,17 @@ fn steps(
     rate: CodeRate,
 ) -> Result<BTreeMap<String, i8>> {
     let wanted = code_ipc::legend(rate);
-    let missing = |why: &str| {
-        Error::new(ErrorKind::Unsupported, format!("cannot colour by {wanted}: {why}"))
-            .hint("Record both together, on a machine that counts them: `ironlaw record -e '{cycles,instructions,LLC-load-misses}:S' ...`.")
-    };
-    let ipc =
-        CodeIpc::of(profile, tasks, selection).ok_or_else(|| missing("cycles and instructions were not sampled"))?;
+    let refused =
+        |why, hint| Error::new(ErrorKind::Unsupported, format!("cannot colour by {wanted}: {why}")).hint(hint);
+    let ipc = CodeIpc::of(profile, tasks, selection).ok_or_else(|| {
+        let together = "Record both together, where the CPU counts them: `ironlaw record -e \
+                        '{cycles,instructions,LLC-load-misses}:S' ...`.";
+        refused("cycles and instructions were not sampled", together)
+    })?;
     let rates = RowRates::of(&ipc, profile, names, tasks, &[GroupKey::Function]);
     let found = rates.against_whole(rate);
     if found.is_empty() {
-        return Err(missing("no function has enough samples of its own to tell"));
+        return Err(refused("it is not known of any function", "`ironlaw report` says why, below its table."));
     }
     Ok(found.into_iter().map(|(name, ratio)| (name.to_string(), code_ipc::step(ratio))).collect())
 }

@@ -31,6 +31,7 @@ pub mod snapshot;
 pub(crate) mod stat;
 pub mod sweep;
 mod thread_groups;
+mod thread_ipc;
 mod thread_lines;
 pub(crate) mod threads;
 pub(crate) mod watch;

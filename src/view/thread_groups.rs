@@ -68,7 +68,7 @@ pub(super) struct Groups<'a, 'b> {
 }
 
 /// The number of a control group that is not known.
-const UNKNOWN: u32 = u32::MAX;
+pub(super) const UNKNOWN: u32 = u32::MAX;
 
 impl Groups<'_, '_> {
     /// The number of the line that a thread belongs to. One that moved counts for the group it is in at the end.

@@ -5,6 +5,7 @@ use super::cpu_shares::CpuShares;
 use super::overview::past::past;
 use super::query::LineKey;
 use super::thread_groups::{Groups, SampledTimes};
+use super::thread_ipc;
 pub use super::thread_lines::{CpuLine, ThreadLine, WaitLine};
 use crate::analysis::{Cause, Cgroups, ThreadRow, Window, blocked_paths, threads, waits_by_thread};
 use crate::model::Scope;
@@ -82,12 +83,14 @@ impl ThreadsView {
         let groups = Groups { context, cgroups: Cgroups::of(profile), by };
         let wanted = detail.and_then(|number| groups.selection(number));
         let paths = wanted.map(|one| blocked_paths(profile, names, tasks, &one)).unwrap_or_default();
+        let mut threads = match by {
+            LineKey::Cpu => shares_of_cpus.lines(context),
+            _ => groups.lines(lines),
+        };
+        thread_ipc::complete(&mut threads, context, &groups.cgroups, by);
         ThreadsView {
             by,
-            threads: match by {
-                LineKey::Cpu => shares_of_cpus.lines(context),
-                _ => groups.lines(lines),
-            },
+            threads,
             cpus: shares_of_cpus.cpus(context),
             cpu_share_of: if shares_of_cpus.timed { "of its time" } else { "of the samples" },
             has_waits: profile.meta.plan.off_cpu || !profile.off_cpu.is_empty(),

@@ -1,7 +1,10 @@
 //! Formats of stacks: folded, perf script, pprof, speedscope, Firefox, SVG.
 
 use super::*;
+use crate::analysis::CodeRate;
+use crate::analysis::testing::Synthetic;
 use crate::export::{self, svg::SvgOptions};
+use crate::model::{EventKind, EventSpec, Unit};
 use crate::view::escape::visible;
 use crate::view::tests::odd::{hostile, hostile_names, odd_profiles};
 use serde_json::Value;
@@ -351,4 +354,44 @@ fn a_word_of_any_bytes_reads_back_from_json_as_it_was() {
             assert_eq!(other, name, "two names are written alike");
         }
     }
+}
+
+#[test]
+fn a_picture_by_cycles_per_instruction_colours_functions_against_all_code_and_says_so() {
+    let mut synthetic = Synthetic::new();
+    synthetic.meta.events = ["cycles", "instructions"]
+        .into_iter()
+        .zip(0..)
+        .map(|(name, config)| EventSpec::new(name, EventKind::Hardware(config), Unit::Count))
+        .collect();
+    for (event, [slow, fast]) in [[40, 40], [20, 80]].into_iter().enumerate() {
+        (synthetic.event, synthetic.weight) = (event as u16, 1000);
+        synthetic.samples(0, 41, "app!main;app!slow", slow).samples(0, 41, "app!main;app!fast", fast);
+    }
+    let profile = synthetic.finish();
+    let with = |rate| FlameGraph::build(&profile, &FlameOptions { rate, ..FlameOptions::default() });
+    let picture = export::svg::render(&with(Some(CodeRate::Cpi)).unwrap(), &SvgOptions::default()).unwrap();
+    let picture = String::from_utf8(picture).unwrap();
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&picture, options).unwrap();
+    let fill = |name: &str| {
+        let cells = document.descendants().filter(|node| node.tag_name().name() == "g");
+        let text = |node: &roxmltree::Node<'_, '_>, tag| {
+            node.children().find(|child| child.tag_name().name() == tag).map(|child| child.id())
+        };
+        let cell = cells.filter(|node| {
+            text(node, "title")
+                .and_then(|id| document.get_node(id)?.text())
+                .is_some_and(|title| title.starts_with(name))
+        });
+        let rect = cell.last().and_then(|node| node.children().find(|child| child.tag_name().name() == "rect"));
+        rect.and_then(|rect| rect.attribute("fill")).unwrap().to_string()
+    };
+    // Against 1.25 of all code: 0.5 and 2, and none of its own.
+    assert_eq!(fill("slow"), "rgb(244,150,110)");
+    assert_eq!(fill("fast"), "rgb(190,220,240)");
+    assert_eq!(fill("main"), "rgb(214,214,214)");
+    assert!(picture.contains("coloured by cycles per instruction") && picture.contains("twice or more"), "{picture}");
+    let error = with(Some(CodeRate::Mpki)).unwrap_err();
+    assert!(error.to_string().contains("not known of any function"), "{error}");
 }

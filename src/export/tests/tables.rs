@@ -79,7 +79,8 @@ fn reports_have_columns_for_the_ipc_of_functions_only_where_it_was_measured() {
         (synthetic.event, synthetic.weight) = (event, weight);
         synthetic.samples(0, 41, "/bin/app!get", 40).samples(0, 41, "/bin/app!seldom", 2);
     }
-    let with = Report::build(&synthetic.finish(), &ReportOptions::default()).unwrap();
+    let profile = synthetic.finish();
+    let with = Report::build(&profile, &ReportOptions::default()).unwrap();
     let written = |report: &Report| {
         let json = export::json::report(report).unwrap();
         [
@@ -112,6 +113,10 @@ fn reports_have_columns_for_the_ipc_of_functions_only_where_it_was_measured() {
     assert_eq!(json["functions"][0]["rates"]["ipc"]["value"], 0.25);
     assert_eq!(json["functions"][1]["rates"]["ipc"]["missing"], "too_few_samples");
     assert_eq!(json["functions"][0]["rates"]["mpki"]["missing"], "not_recorded");
+    let options = ReportOptions { by: vec![GroupKey::Comm, GroupKey::Cpu], ..ReportOptions::default() };
+    let json = export::json::report(&Report::build(&profile, &options).unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["groups"]["rows"][0]["rates"]["ipc"]["value"], 0.25, "{json}");
 }
 
 #[test]

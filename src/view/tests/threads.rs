@@ -4,7 +4,8 @@ use crate::analysis::Axis;
 use crate::analysis::testing::{Synthetic, event, ms};
 use crate::model::profile::Profile;
 use crate::model::{
-    CpuTopology, Measure, Membership, MembershipSource, Scope, Target, TaskChange, TaskState, Unit, Why,
+    CpuTopology, EventKind, EventSpec, Measure, Membership, MembershipSource, Scope, Target, TaskChange, TaskState,
+    Unit, Why,
 };
 use crate::units::Nanos;
 use crate::view::context::ViewContext;
@@ -249,4 +250,40 @@ fn threads_are_put_together_by_process_and_by_control_group() {
     assert_eq!(grouped(&profile, LineKey::Process), [(41, "main".into(), 2, Some(0.2), Some(0.005))]);
     profile.meta.host.cpus = vec![CpuTopology { cpu: 0, core: 0, package: 0, node: 0 }];
     assert_eq!(grouped(&profile, LineKey::Cpu), [(0, "CPU 0".into(), 0, Some(0.2), None)]);
+}
+
+#[test]
+fn lines_whose_threads_are_not_read_have_the_ipc_of_their_group_or_of_their_samples() {
+    let mut synthetic = Synthetic::new();
+    let counts = |name, config| EventSpec::new(name, EventKind::Hardware(config), Unit::Count);
+    synthetic.meta.events = vec![counts("cycles", 0), counts("instructions", 1)];
+    synthetic.meta.host.cpus = vec![CpuTopology { cpu: 0, core: 0, package: 0, node: 0 }];
+    synthetic.meta.plan.target = Target::Cpus { cpus: vec![] };
+    for (tid, instructions) in [(41, 20), (42, 80)] {
+        synthetic.alive(tid, "main").joins(0, tid, if tid == 41 { "/web" } else { "/batch" });
+        for (event, samples) in [(0, 40), (1, instructions)] {
+            (synthetic.event, synthetic.weight) = (event, 1000);
+            synthetic.samples(0, tid, "app!main", samples);
+        }
+    }
+    let ipc = |profile: &Profile, by| {
+        let query = query(TimeSelector::All, CompareWith::Nothing);
+        let bounds = Bounds { since: Nanos(0), now: ms(2000) };
+        let view = ThreadsView::of(&ViewContext::of(profile, None, bounds, &query), by, None);
+        let mut found: Vec<_> = view.threads.into_iter().map(|line| (line.name, line.ipc.value().copied())).collect();
+        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        found
+    };
+    for (counter, value) in [("cycles", 4000), ("instructions", 1000)] {
+        synthetic.reading(counter, Scope::Cgroup(0), 0, 0).reading(counter, Scope::Cgroup(0), 1000, value);
+    }
+    synthetic.tick(1000, 1000);
+    let mut profile = synthetic.finish();
+    assert_eq!(ipc(&profile, LineKey::Thread), [("main".into(), Some(0.5)), ("main".into(), Some(2.0))]);
+    assert_eq!(ipc(&profile, LineKey::Cgroup), [("/batch".into(), Some(2.0)), ("/web".into(), Some(0.5))]);
+    assert_eq!(ipc(&profile, LineKey::Cpu), [("CPU 0".into(), Some(1.25))]);
+    // A group's own counters are exact and come first.
+    let (name, path) = ("web,other".to_string(), "/sys/fs/cgroup/web".into());
+    profile.meta.plan.target = Target::Cgroup { name, path, others: vec!["/sys/fs/cgroup/other/web".into()] };
+    assert_eq!(ipc(&profile, LineKey::Cgroup), [("/batch".into(), Some(2.0)), ("/web".into(), Some(0.25))]);
 }

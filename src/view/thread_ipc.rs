@@ -1,0 +1,55 @@
+//! Instructions per cycle of lines whose threads are not read one by one: from the counters of a control group, else from
+//! samples.
+
+use super::context::ViewContext;
+use super::query::LineKey;
+use super::thread_groups::UNKNOWN;
+use super::thread_lines::ThreadLine;
+use crate::analysis::{Axis, Cgroups, CodeIpc, Selection};
+use crate::model::{Measure, Scope};
+use std::path::Path;
+
+/// Fills in what is missing.
+pub(super) fn complete(lines: &mut [ThreadLine], context: &ViewContext<'_>, cgroups: &Cgroups<'_>, by: LineKey) {
+    let ViewContext { profile, tasks, .. } = context;
+    if by == LineKey::Cgroup {
+        let groups = profile.meta.plan.target.cgroups();
+        for line in lines.iter_mut().filter(|line| line.ipc.value().is_none()) {
+            if let Some(number) = cgroups.path(line.tid).and_then(|path| position(&groups, path)) {
+                line.ipc = counted(context, Scope::Cgroup(number));
+            }
+        }
+    }
+    // Waits have no IPC, but who waits is shown with that of its code.
+    let axis = if context.selection.axis == Axis::OffCpu { Axis::Event(0) } else { context.selection.axis };
+    let selection = Selection { axis, ..context.selection.clone() };
+    let Some(ipc) = CodeIpc::of(profile, tasks, &selection) else { return };
+    if lines.iter().all(|line| line.ipc.value().is_some()) {
+        return;
+    }
+    let all = &profile.samples;
+    let found = ipc.by(|at| match by {
+        LineKey::Thread => all.tid[at],
+        LineKey::Process => all.pid[at],
+        LineKey::Cpu => all.cpu[at],
+        LineKey::Cgroup => cgroups.at(all.pid[at], all.tid[at], all.at[at]).unwrap_or(UNKNOWN),
+    });
+    for line in lines.iter_mut().filter(|line| line.ipc.value().is_none()) {
+        if let Some(rates) = found.get(&line.tid) {
+            line.ipc = rates.ipc;
+        }
+    }
+}
+
+/// The position of a control group among those of the target. A path may be the end of another's, which is longer.
+fn position(groups: &[(&str, &Path)], path: &str) -> Option<u32> {
+    let path = path.trim_start_matches('/');
+    let same = groups.iter().enumerate().filter(|(_, (_, group))| !path.is_empty() && group.ends_with(path));
+    let (at, _) = same.min_by_key(|(_, (_, group))| group.as_os_str().len())?;
+    u32::try_from(at).ok()
+}
+
+fn counted(context: &ViewContext<'_>, scope: Scope) -> Measure<f64> {
+    let delta = |counter| context.counters.delta(counter, scope, context.window);
+    delta("instructions").ratio(delta("cycles"), |work, cycles| (cycles > 0.0).then(|| work / cycles))
+}
