@@ -35,10 +35,10 @@ pub(super) fn run(args: &AnnotateArgs, global: &GlobalArgs) -> Result<()> {
         Axis::Event(index) => profile.meta.events.get(usize::from(index)).map_or("", |event| event.name.as_str()),
         Axis::OffCpu => "off-cpu",
     };
-    let mut code = RecordedCode::of(profile, args.symfs.as_deref());
+    let mut code = RecordedCode::of(&profile.meta, args.symfs.as_deref());
     let style = out::style(global, args.output.is_some());
     let bytes = if args.mix {
-        let view = MixView::build(profile, &names, &counts, event, args.limit, |frame| code.class(frame));
+        let view = MixView::build(profile, &names, &counts, event, args.limit, |frame| code.class(profile, frame));
         match args.format {
             AnnotateFormat::Text => text::mix(&view, style),
             AnnotateFormat::Json => json::mix(&view)?,
@@ -51,7 +51,7 @@ pub(super) fn run(args: &AnnotateArgs, global: &GlobalArgs) -> Result<()> {
             Error::new(ErrorKind::NotFound, format!("no sample fell on the own code of {}", visible(&function.name)))
         })?;
         let (found, decoded) = code
-            .function(hottest.frame, args.disassembler_style)
+            .function(profile, hottest.frame, args.disassembler_style)
             .map_err(|error| error.context(format!("cannot show the instructions of {}", visible(&function.name))))?;
         let ipc = CodeIpc::of(profile, &tasks, &selection);
         let named = (function.name.as_str(), function.module.as_str(), event);

@@ -48,11 +48,11 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         // Programs need all rows, and so do users who request them.
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
-    let mut code = RecordedCode::of(profile, None);
-    let locked = code.locked(hottest_frames(profile));
+    let mut code = RecordedCode::of(&profile.meta, None);
+    let locked = code.locked(profile, hottest_frames(profile));
     let mut report = Report::build_with(profile, &options, Some(&locked))?;
     if args.mix {
-        report.add_mix(profile, &options, |frame| code.class(frame));
+        report.add_mix(profile, &options, |frame| code.class(profile, frame));
     }
     if let Some(baseline) = baseline(args, &path)? {
         report.compare_with_baseline(profile, &baseline);

@@ -97,6 +97,8 @@ pub enum PanelRequest {
     Zoom(Vec<String>),
     /// Show a function's callers, callees and lines, given its name and its module's path.
     Detail(String, String),
+    /// Show the classes of instructions, of the function selected last.
+    Mix,
     /// Show only these threads or processes; the text is their label.
     Only(TaskFilter, String),
     /// Show the history of a metric.

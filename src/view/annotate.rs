@@ -201,16 +201,16 @@ fn share(weight: u64, whole: u64) -> f64 {
 
 /// Shares and samples by class.
 #[derive(Default)]
-struct Sums(BTreeMap<Option<InstructionClass>, (f64, u64)>);
+pub(super) struct Sums(BTreeMap<Option<InstructionClass>, (f64, u64)>);
 
 impl Sums {
-    fn add(&mut self, class: Option<InstructionClass>, share: f64, samples: u64) {
+    pub fn add(&mut self, class: Option<InstructionClass>, share: f64, samples: u64) {
         let sum = self.0.entry(class).or_default();
         *sum = (sum.0 + share, sum.1 + samples);
     }
 
     /// The classes with samples, by share.
-    fn rows(self) -> Vec<ClassRow> {
+    pub fn rows(self) -> Vec<ClassRow> {
         let rows = self.0.into_iter().filter(|(_, (_, samples))| *samples > 0);
         let mut rows: Vec<ClassRow> =
             rows.map(|(class, (share, samples))| ClassRow { class, share, samples }).collect();

@@ -152,6 +152,26 @@ fn the_tables_show_what_runs() {
     screens(&mut pty, &[("3", PLANTED), ("4", "worker-0"), ("5", "busy cores")]);
 }
 
+#[test]
+fn the_classes_of_instructions_are_shown_live_and_of_a_recording() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86388");
+    dir.line(&format!("-q record -o run -p {} --duration 1", target.pid())).succeeds();
+    for args in [vec!["top", "-p", &target.pid().to_string()], vec!["view", "run.ironlaw"]] {
+        let mut pty = ironlaw(&dir, &args);
+        pty.wait_for("% mix");
+        pty.press("x");
+        // Integers are all that it multiplies.
+        let screen = pty.wait_until("most is scalar", |screen| {
+            screen.lines().any(|line| line.trim_end().ends_with("scalar") && line.contains('%'))
+        });
+        assert!(screen.contains("Mix") && screen.contains("class of instructions"), "{screen}");
+        pty.press("q");
+        assert_eq!(pty.ends(), End::Code(0));
+    }
+}
+
 /// Goes to each screen by its key, and waits for what it shows below the line that names it.
 fn screens(pty: &mut Pty, expected: &[(&str, &str)]) {
     for (key, text) in expected {

@@ -13,7 +13,7 @@ use crate::cli::snapshot_source::Notifier;
 use crate::cli::terminal_session::{ExitReport, ShutdownGuard, TerminalSession};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::ops;
-use crate::session::{self, History, Limit, RecordedCode};
+use crate::session::{self, History, Limit};
 use crate::store;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
@@ -145,8 +145,9 @@ impl SessionHost {
                 query,
             );
             if let Ok(PanelView::Functions(FunctionsView { detail: Some(detail), .. })) = &mut seen.body {
-                let mut code = RecordedCode::of(history.profile(), None);
-                detail.instructions.iter_mut().for_each(|own| own.text = code.text(own.frame));
+                let (profile, code) = history.with_code();
+                detail.instructions.iter_mut().for_each(|own| own.text = code.text(profile, own.frame));
+                detail.add_mix(|frame| code.class(profile, frame));
             }
             Msg::Seen(Box::new(seen))
         });

@@ -8,6 +8,7 @@ use crate::collect::sampler::NEWEST;
 use crate::error::Result;
 use crate::model::profile::{Newest, Profile, ProfileBuilder};
 use crate::model::{Event, Mark, Meta, Note};
+use crate::session::code::RecordedCode;
 use crate::session::flow::CaptureEnd;
 use crate::session::operations::AddedOperations;
 use crate::session::recorder::add_capture_end;
@@ -56,6 +57,8 @@ pub struct History {
     lost: u64,
     /// Totals of operations from before are another source's.
     ops_since: Nanos,
+    /// `None` until code is needed.
+    code: Option<RecordedCode>,
 }
 
 impl History {
@@ -73,6 +76,7 @@ impl History {
             assessor,
             lost: 0,
             ops_since: now,
+            code: None,
         }
     }
 
@@ -99,6 +103,7 @@ impl History {
             assessor: None,
             lost: 0,
             ops_since: Nanos(0),
+            code: None,
         }
     }
 
@@ -120,6 +125,7 @@ impl History {
             assessor: None,
             lost,
             ops_since,
+            code: None,
         }
     }
 
@@ -134,6 +140,12 @@ impl History {
     #[must_use]
     pub fn profile(&self) -> &Profile {
         self.builder.profile()
+    }
+
+    /// The profile, and the reader of its code, which remembers what it has read.
+    pub fn with_code(&mut self) -> (&Profile, &mut RecordedCode) {
+        let profile = self.builder.profile();
+        (profile, self.code.get_or_insert_with(|| RecordedCode::of(&profile.meta, None)))
     }
 
     /// Start of the history, since the session's start.

@@ -35,6 +35,7 @@ impl App {
             },
             Action::NextScreen => self.go(self.kind.after(self.screen, 1)),
             Action::PreviousScreen => self.go(self.kind.after(self.screen, -1)),
+            Action::Mix => self.mix(),
             Action::OffCpu => self.toggle_axis(),
             Action::Copy => match self.panel().selected_name() {
                 Some(name) => vec![Effect::Copy(name)],
@@ -206,6 +207,16 @@ impl App {
         Some(effects)
     }
 
+    /// Shows the classes of instructions: of the function that is selected in the flame graph, else of the one selected
+    /// last.
+    fn mix(&mut self) -> Vec<Effect> {
+        let selected = (self.screen == ScreenId::Flame && self.kind == SessionKind::Profile)
+            .then(|| self.panel().selected_name())
+            .flatten()
+            .map(|name| PanelRequest::Detail(name, String::new()));
+        self.grant(selected.into_iter().chain([PanelRequest::Mix]).collect())
+    }
+
     /// Cycles through the events and off-CPU time.
     fn toggle_axis(&mut self) -> Vec<Effect> {
         let Some(head) = &self.head else { return Vec::new() };
@@ -266,6 +277,10 @@ impl App {
             }
             PanelRequest::Detail(name, module) => {
                 self.panels.functions.detail(name, module);
+                self.go(ScreenId::Functions)
+            }
+            PanelRequest::Mix => {
+                self.panels.functions.show_mix();
                 self.go(ScreenId::Functions)
             }
             PanelRequest::Only(filter, label) => {

@@ -1,9 +1,10 @@
-//! Details of one function: callers, callees, source lines and instructions, with the path to each in the call tree.
+//! Details of one function: callers, callees, source lines, instructions and their classes, with the path to each in the call tree.
 
+use super::mix::{MixRow, SampledFrames};
 use super::row::Row;
 use super::tree::{Path, Paths, Tree};
 use crate::analysis::{Butterfly, CodeIpc, Instruction, Rates, SourceLine};
-use crate::model::{FrameId, ModuleKind};
+use crate::model::{FrameId, InstructionClass, ModuleKind};
 use crate::view::code_ipc::CodeRates;
 use crate::view::context::ViewContext;
 use serde::Serialize;
@@ -32,6 +33,11 @@ pub struct Detail {
     pub instructions: Vec<InstructionRow>,
     /// Number of instructions left out.
     pub instructions_left_out: usize,
+    /// The classes of its instructions and of all in the selection, by its own share; empty until the code is read.
+    pub mix: Vec<MixRow>,
+    /// What the classes are read for.
+    #[serde(skip)]
+    pub(super) sampled: SampledFrames,
     /// Names of cells of the call tree, for `paths`.
     pub texts: Vec<String>,
     /// Paths from the root of the call tree, as indices into `texts`.
@@ -111,9 +117,16 @@ impl Detail {
             lines_left_out: butterfly.lines.len().saturating_sub(MOST_PLACES),
             instructions: butterfly.instructions.iter().take(MOST_PLACES).map(instruction).collect(),
             instructions_left_out: butterfly.instructions.len().saturating_sub(MOST_PLACES),
+            mix: Vec::new(),
+            sampled: SampledFrames::of(context.profile, &butterfly, context.counts()),
             texts,
             paths,
         }
+    }
+
+    /// Adds the classes of the instructions. `class` returns that of a frame; `None` if its code cannot be read.
+    pub fn add_mix(&mut self, class: impl FnMut(FrameId) -> Option<InstructionClass>) {
+        self.mix = self.sampled.mix(class);
     }
 
     /// The names from the root of the call tree to an entry.

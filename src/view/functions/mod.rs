@@ -2,6 +2,7 @@
 
 mod change;
 mod detail;
+mod mix;
 mod row;
 mod table;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod tests;
 mod tree;
 
 pub use detail::{Detail, InstructionRow, LineRow};
+pub use mix::MixRow;
 pub use row::{Row, is_real};
 pub use table::{FunctionsView, file_name};
 pub use tree::Tree;

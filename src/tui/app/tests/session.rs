@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tui::screens::SessionKind;
+use crate::view::GroupBy;
 
 #[test]
 fn one_look_is_under_way_at_a_time_and_what_is_asked_meanwhile_is_asked_once() {
@@ -114,6 +115,19 @@ fn the_palette_carries_out_what_its_key_would() {
     press(&mut app, ": p a u s e Enter");
     assert_eq!(app.query().end, Some(seconds(20)));
     assert_eq!(press(&mut app, ": q u i t Enter"), [Effect::Quit]);
+}
+
+#[test]
+fn classes_of_instructions_are_a_key_and_a_command_away_from_every_screen() {
+    for keys in ["4 x", "6 : m i x Enter", "3 u x", "2 x"] {
+        let mut app = app();
+        press(&mut app, keys);
+        assert!(
+            matches!(app.query().request, ViewRequest::Functions { by: GroupBy::Function, .. }),
+            "{keys}: {:?}",
+            app.query()
+        );
+    }
 }
 
 #[test]

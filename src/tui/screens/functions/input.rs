@@ -55,7 +55,7 @@ impl State {
         Some(vec![PanelRequest::Refresh])
     }
 
-    fn group(&mut self, by: GroupBy) {
+    pub(super) fn group(&mut self, by: GroupBy) {
         self.by = by;
         self.rows.module = None;
         self.rows.list.forget();

@@ -19,10 +19,13 @@ pub(super) enum Section {
     Lines,
     /// Instructions.
     Addresses,
+    /// Classes of instructions.
+    Mix,
 }
 
 /// The sections in their order.
-pub(super) const SECTIONS: [Section; 4] = [Section::Callers, Section::Callees, Section::Lines, Section::Addresses];
+pub(super) const SECTIONS: [Section; 5] =
+    [Section::Callers, Section::Callees, Section::Lines, Section::Addresses, Section::Mix];
 
 /// A branch with at least this share of its parent's weight is open by default.
 const MAIN_WAY: f64 = 0.9;
@@ -73,6 +76,7 @@ impl Section {
             Section::Callees => "Callees",
             Section::Lines => "Lines",
             Section::Addresses => "Addresses",
+            Section::Mix => "Mix",
         }
     }
 
@@ -81,7 +85,7 @@ impl Section {
         match self {
             Section::Callers => Some(&detail.callers),
             Section::Callees => Some(&detail.callees),
-            Section::Lines | Section::Addresses => None,
+            Section::Lines | Section::Addresses | Section::Mix => None,
         }
     }
 
@@ -90,6 +94,7 @@ impl Section {
         match self {
             Section::Lines => detail.lines.len() + detail.lines_left_out,
             Section::Addresses => detail.instructions.len() + detail.instructions_left_out,
+            Section::Mix => detail.mix.len(),
             _ => self.tree(detail).map_or(0, |tree| tree.entries.iter().filter(|entry| entry.depth == 0).count()),
         }
     }
@@ -115,6 +120,7 @@ impl Pane {
             (Section::Lines, None) => {
                 detail.lines.iter().enumerate().map(|(at, line)| plain(at, id((&line.file, line.line)))).collect()
             }
+            (Section::Mix, None) => detail.mix.iter().enumerate().map(|(at, row)| plain(at, id(row.label()))).collect(),
             (_, None) => detail.instructions.iter().enumerate().map(|(at, own)| plain(at, id(&own.place))).collect(),
         }
     }

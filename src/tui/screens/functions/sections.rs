@@ -33,7 +33,7 @@ pub(super) fn draw(state: &State, view: &FunctionsView, cx: &PanelContext<'_>, a
         return;
     };
     head(state, view, detail, context, areas.head, buf);
-    match lack(state.pane.section, detail) {
+    match lack(state.pane.section, detail, view.off_cpu) {
         Some(text) => {
             let inside = Rect { x: areas.lines.x + 1, width: areas.lines.width.saturating_sub(2), ..areas.lines };
             for (text, y) in wrap(text, usize::from(inside.width)).iter().zip(inside.top()..inside.bottom()) {
@@ -80,7 +80,7 @@ fn head(
     for (section, x) in tabs(detail, area) {
         let open = section == state.pane.section;
         let style = if open { context.theme.tab_open } else { context.theme.dim };
-        put(buf, area, (x, area.y + 2), &tab(section, detail), style);
+        put(buf, area, (x, area.y + 2), &tab(section, detail, area), style);
     }
 }
 
@@ -93,8 +93,12 @@ fn shares(view: &FunctionsView, detail: &Detail, context: WidgetContext<'_>) -> 
     format!("self {} {dot} total {} {dot} {samples} = 100%", percent(row.self_share), percent(row.total_share))
 }
 
-fn tab(section: Section, detail: &Detail) -> String {
-    format!("{} {}", section.title(), number::count(section.count(detail) as u64))
+/// The name of a section with the number of its entries, if all of these fit.
+fn tab(section: Section, detail: &Detail, area: Rect) -> String {
+    let counted = |section: &Section| format!("{} {}", section.title(), number::count(section.count(detail) as u64));
+    let room = usize::from(area.width.saturating_sub(2));
+    let fits = SECTIONS.iter().map(|section| width(&counted(section)) + 2).sum::<usize>() <= room + 2;
+    if fits { counted(&section) } else { section.title().to_string() }
 }
 
 /// The sections and the columns where their names begin.
@@ -102,7 +106,7 @@ pub(super) fn tabs(detail: &Detail, area: Rect) -> Vec<(Section, u16)> {
     let mut x = area.x + 1;
     let place = |section: &Section| {
         let here = x;
-        x = x.saturating_add(width(&tab(*section, detail)) as u16 + 2);
+        x = x.saturating_add(width(&tab(*section, detail, area)) as u16 + 2);
         (*section, here)
     };
     SECTIONS.iter().map(place).collect()
@@ -110,12 +114,12 @@ pub(super) fn tabs(detail: &Detail, area: Rect) -> Vec<(Section, u16)> {
 
 /// The section whose name covers a column.
 pub(super) fn tab_at(detail: &Detail, area: Rect, column: u16) -> Option<Section> {
-    let hit = |(section, x): &(Section, u16)| (*x..*x + width(&tab(*section, detail)) as u16).contains(&column);
+    let hit = |(section, x): &(Section, u16)| (*x..*x + width(&tab(*section, detail, area)) as u16).contains(&column);
     tabs(detail, area).into_iter().find(hit).map(|(section, _)| section)
 }
 
 /// Explains why a section is empty.
-fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
+fn lack(section: Section, detail: &Detail, off_cpu: bool) -> Option<&'static str> {
     if section.count(detail) > 0 {
         return None;
     }
@@ -135,6 +139,8 @@ fn lack(section: Section, detail: &Detail) -> Option<&'static str> {
             }
         },
         Section::Addresses => "no addresses: no sample was taken in its own code",
+        Section::Mix if off_cpu => "no classes of instructions: time off the CPU is spent in none",
+        Section::Mix => "no samples in this time",
     })
 }
 
@@ -149,10 +155,14 @@ enum Field {
     Address,
     Text,
     Line,
+    Class,
 }
 
 /// The columns of lines or instructions that have something to show.
 fn fields(section: Section, detail: &Detail) -> Vec<Field> {
+    if section == Section::Mix {
+        return vec![Field::Share, Field::Samples, Field::Total, Field::Class];
+    }
     let has_rates = detail.instructions.iter().any(|own| own.rates.is_some());
     let has_texts = detail.instructions.iter().any(|own| own.text.is_some());
     let all = [
@@ -177,8 +187,9 @@ fn columns(section: Section, off_cpu: bool, detail: &Detail) -> Vec<Column<'stat
     let name = |title| Column { title, least: 20, grows: 3, ..Column::default() };
     let module = Column { title: "module", least: 10, grows: 1, rank: 3, ..Column::default() };
     let column = |field: Field| match field {
-        Field::Share => Column { title: if section == Section::Lines { "self" } else { "share" }, ..share },
-        Field::Total => number("total", 7, 1),
+        Field::Share => Column { title: if section == Section::Addresses { "share" } else { "self" }, ..share },
+        Field::Total => number(if section == Section::Mix { "all" } else { "total" }, 7, 1),
+        Field::Class => Column { title: "class of instructions", least: 12, grows: 1, ..Column::default() },
         Field::Samples => samples,
         Field::Ipc => number("IPC", 6, 2),
         Field::Mpki => number("MPKI", 6, 3),
@@ -192,7 +203,7 @@ fn columns(section: Section, off_cpu: bool, detail: &Detail) -> Vec<Column<'stat
     match section {
         Section::Callers => vec![share, samples, kind, name("called from"), module],
         Section::Callees => vec![share, samples, kind, name("calls"), module],
-        Section::Lines | Section::Addresses => fields(section, detail).into_iter().map(column).collect(),
+        Section::Lines | Section::Addresses | Section::Mix => fields(section, detail).into_iter().map(column).collect(),
     }
 }
 
@@ -234,6 +245,7 @@ fn list(
     let left_out = match (section, section.tree(detail)) {
         (_, Some(tree)) => tree.left_out,
         (Section::Lines, None) => detail.lines_left_out,
+        (Section::Mix, None) => 0,
         (_, None) => detail.instructions_left_out,
     };
     let shown = items.len() as u16;
@@ -311,7 +323,17 @@ fn place<'a>(
             Field::Samples => Cell::new(many(line.self_weight, line.self_samples, off_cpu), theme.dim),
             Field::Ipc => rate(line.rates.map(|rates| rates.ipc), context),
             Field::Mpki => rate(line.rates.map(|rates| rates.mpki), context),
-            Field::Address | Field::Text | Field::Line => Cell::new(words::line_place(line), style),
+            _ => Cell::new(words::line_place(line), style),
+        };
+    }
+    if section == Section::Mix {
+        let Some(row) = detail.mix.get(item.index) else { return Cell::new("", theme.text) };
+        return match field {
+            Field::Share if row.self_samples == 0 => Cell::new("-", theme.missing),
+            Field::Share => Cell::new(percent(row.self_share), theme.text),
+            Field::Samples => Cell::new(number::count(row.self_samples), theme.dim),
+            Field::Total => Cell::new(percent(row.all_share), theme.dim),
+            _ => Cell::new(row.label(), if row.class.is_none() && !found { theme.missing } else { style }),
         };
     }
     let Some(own) = detail.instructions.get(item.index) else { return Cell::new("", theme.text) };
@@ -325,7 +347,9 @@ fn place<'a>(
             Some(text) => Cell::new(text.as_str(), style),
             None => Cell::new("-", theme.missing),
         },
-        Field::Line => Cell::new(words::source(own), if own.line.is_some() { theme.dim } else { theme.missing }),
+        Field::Line | Field::Class => {
+            Cell::new(words::source(own), if own.line.is_some() { theme.dim } else { theme.missing })
+        }
     }
 }
 

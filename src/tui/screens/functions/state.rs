@@ -1,6 +1,6 @@
 //! What the screen shows and what is selected.
 
-use super::pane::{Item, Pane};
+use super::pane::{Item, Pane, Section};
 use super::rows::{Key, Rows};
 use crate::view::functions::{Detail, FunctionsView, Row};
 use crate::view::{CodeKind, GroupBy};
@@ -21,6 +21,15 @@ impl State {
         self.pane.start_anew();
         self.pane.focus = true;
         self.look_around((name, module));
+    }
+
+    /// Opens the classes of instructions.
+    pub fn show_mix(&mut self) {
+        if self.by != GroupBy::Function {
+            self.group(GroupBy::Function);
+        }
+        self.pane.focus = true;
+        self.pane.open(Section::Mix);
     }
 
     pub(super) fn look_around(&mut self, key: Key) {

@@ -68,6 +68,17 @@ pub(super) fn item(view: &FunctionsView, detail: &Detail, section: Section, item
             let calls = format!("with what it calls {}", percent(line.total_share));
             vec![visible(&place).into_owned(), own, calls]
         }),
+        (Section::Mix, None) => detail.mix.get(item.index).map(|row| {
+            let share = |share: f64, of: &str, samples: u64| {
+                format!("{} of {of}: {}", percent(share), words::samples(samples, false))
+            };
+            let own = share(row.self_share, &format!("{}'s own", visible(&detail.name)), row.self_samples);
+            let class = match row.class {
+                Some(class) => class.label(),
+                None => "unreadable: the kernel's, made just in time, or its file is not here as it was recorded",
+            };
+            vec![class.to_string(), own, share(row.all_share, "all selected", row.all_samples)]
+        }),
         (_, None) => detail.instructions.get(item.index).map(|own| {
             let source = match &own.line {
                 Some(_) => visible(&words::source(own)).into_owned(),

@@ -5,7 +5,7 @@ use super::pane;
 use super::state::State;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::model::profile::Profile;
-use crate::model::{Scope, TaskState};
+use crate::model::{FrameId, InstructionClass, ModuleKind, Scope, TaskState};
 use crate::tui::keys::Action;
 use crate::tui::keys::KeyTable;
 use crate::tui::panel::Panel as _;
@@ -16,9 +16,10 @@ use crate::tui::theme::{ColourDepth, Glyphs, Theme, ThemeName};
 use crate::tui::time::Time;
 use crate::view::Axis;
 use crate::view::GroupBy;
+use crate::view::functions::{FunctionsView, MixRow};
 use crate::view::query::ViewRequest;
 use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
-use crate::view::snapshot::{ScreenHeader, snapshot_of_profile};
+use crate::view::snapshot::{PanelView, ScreenHeader, snapshot_of_profile};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
@@ -58,6 +59,14 @@ fn profile() -> Profile {
         }
     }
     profile
+}
+
+/// What stands in for code: parsing locks, programs and libraries else are scalar, and the rest is unreadable.
+fn class(profile: &Profile, frame: FrameId) -> Option<InstructionClass> {
+    let module = profile.module(profile.frame(frame)?.module?)?;
+    let parses = profile.names_at(frame).iter().any(|symbol| symbol.function == "parse");
+    let class = if parses { InstructionClass::Locked } else { InstructionClass::Scalar };
+    (module.kind == ModuleKind::File).then_some(class)
 }
 
 /// The screen and its context.
@@ -110,7 +119,11 @@ impl Stage {
             request: self.panel.request(),
         };
         let bounds = Bounds { since: ms(0), now: ms(2000) };
-        self.panel.show(snapshot_of_profile(&self.profile, None, None, bounds, false, query).body.unwrap());
+        let mut body = snapshot_of_profile(&self.profile, None, None, bounds, false, query).body.unwrap();
+        if let PanelView::Functions(FunctionsView { detail: Some(detail), .. }) = &mut body {
+            detail.add_mix(|frame| class(&self.profile, frame));
+        }
+        self.panel.show(body);
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut State, &PanelContext<'_>) -> T) -> T {
@@ -194,6 +207,34 @@ fn lines_and_addresses_stand_below_a_narrow_table() {
     stage.press(&[Action::Right], NARROW);
     insta::assert_snapshot!("addresses_80x12", stage.drawn(Rect { height: 12, ..NARROW }));
     assert_eq!(stage.selected(), "app+0x20");
+}
+
+#[test]
+fn classes_of_instructions_are_those_of_the_function_beside_those_of_the_selection() {
+    let mut stage = Stage::new();
+    stage.press(&[Action::Who], WIDE);
+    stage.panel.show_mix();
+    stage.look();
+    insta::assert_snapshot!("mix_160x12", stage.drawn(Rect { height: 12, ..WIDE }));
+    let rows = |stage: &Stage| {
+        let mix = &stage.panel.around().unwrap().mix;
+        let sum = |f: fn(&MixRow) -> f64| mix.iter().map(f).sum::<f64>();
+        assert!((sum(|row| row.all_share) - 1.0).abs() < 1e-9, "{mix:?}");
+        mix.iter().map(|row| (row.label(), row.self_samples, row.all_samples)).collect::<Vec<_>>()
+    };
+    let all = [("locked", 100, 100), ("scalar", 0, 54), ("unreadable", 0, 20)];
+    assert_eq!(rows(&stage), all, "first the function with most samples");
+    assert_eq!(stage.selected(), "locked");
+    stage.panel.detail("tcp_sendmsg".to_string(), String::new());
+    stage.look();
+    assert_eq!(rows(&stage)[0], ("unreadable", 20, 20), "nobody guesses the kernel's code");
+    stage.selector = TimeSelector::Since(ms(1000));
+    stage.look();
+    assert_eq!(rows(&stage), [("locked", 0, 60), ("scalar", 0, 27)], "of what is selected");
+    (stage.axis, stage.selector, stage.panel) = (Axis::OffCpu, TimeSelector::All, State::default());
+    stage.panel.show_mix();
+    stage.look();
+    assert!(stage.drawn(NARROW).contains("time off the CPU is spent in none"), "{}", stage.drawn(NARROW));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The screen's numbers and names as text.
 
 use super::pane::{Item, Section};
-use crate::view::functions::{Detail, InstructionRow, LineRow};
+use crate::view::functions::{Detail, InstructionRow, LineRow, MixRow};
 use crate::view::number;
 
 /// A share with two decimals, so that decimal points align in a column, as in perf.
@@ -57,6 +57,7 @@ pub(super) fn name_of(detail: &Detail, section: Section, item: Item) -> &str {
     let name = match (section, section.tree(detail)) {
         (_, Some(tree)) => tree.entries.get(item.index).map(|entry| entry.name.as_str()),
         (Section::Lines, None) => detail.lines.get(item.index).map(|line| line.file.as_str()),
+        (Section::Mix, None) => detail.mix.get(item.index).map(MixRow::label),
         (_, None) => detail.instructions.get(item.index).map(|own| own.place.as_str()),
     };
     name.unwrap_or_default()
