@@ -31,6 +31,8 @@ pub struct ThreadLine {
     pub ipc: Measure<f64>,
     /// Share of its time blocked on each cause, largest first.
     pub waits: Vec<WaitLine>,
+    /// Pressure and throttling of a control group of the target: shares of the window.
+    pub held_up: Vec<WaitLine>,
     /// Context switches because it blocked, per second.
     pub voluntary: Measure<f64>,
     /// Context switches because it was preempted, per second.
@@ -92,6 +94,7 @@ impl ThreadLine {
             blocked: missing,
             ipc: missing,
             waits: Vec::new(),
+            held_up: Vec::new(),
             voluntary: missing,
             involuntary: missing,
             migrations: missing,
@@ -125,6 +128,7 @@ impl ThreadLine {
             ),
             ipc: row.ipc,
             waits: Vec::new(),
+            held_up: Vec::new(),
             voluntary: per_second(row.voluntary),
             involuntary: per_second(row.involuntary),
             migrations: per_second(row.migrations),

@@ -2,10 +2,10 @@
 
 use super::context::ViewContext;
 use super::cpu_shares::CpuShares;
+use super::line_counters;
 use super::overview::past::past;
 use super::query::LineKey;
 use super::thread_groups::{Groups, SampledTimes};
-use super::thread_ipc;
 pub use super::thread_lines::{CpuLine, ThreadLine, WaitLine};
 use crate::analysis::{Cause, Cgroups, ThreadRow, Window, blocked_paths, threads, waits_by_thread};
 use crate::model::Scope;
@@ -87,7 +87,7 @@ impl ThreadsView {
             LineKey::Cpu => shares_of_cpus.lines(context),
             _ => groups.lines(lines),
         };
-        thread_ipc::complete(&mut threads, context, &groups.cgroups, by);
+        line_counters::complete(&mut threads, context, &groups.cgroups, by);
         ThreadsView {
             by,
             threads,

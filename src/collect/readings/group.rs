@@ -9,7 +9,7 @@ use crate::sys::cgroupfs::{self, CgroupFs, CpuUsage};
 use crate::sys::procfs::Pressure;
 use std::path::PathBuf;
 
-/// Control groups whose counters are read, and added up. The pressures of several cannot be: they are left out.
+/// Control groups whose counters are read, and added up. The pressures of several cannot be: they are left out here.
 #[derive(Debug)]
 pub(super) struct Group {
     cgroups: CgroupFs,

@@ -53,6 +53,8 @@ pub struct Readings {
     unread: UnreadTime,
     command: Option<Command>,
     group: Option<Group>,
+    /// Each control group of several, by its position in the target.
+    parts: Vec<(Group, ReadingCache)>,
     machine: Machine,
     tool: OwnUsage,
     cache: ReadingCache,

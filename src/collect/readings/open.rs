@@ -64,6 +64,12 @@ impl Readings {
             }
             Target::Cpus { .. } => (Members::Nobody, Vec::new()),
         };
+        // What holds each of several groups up is known of each alone.
+        let named = target.cgroups();
+        let part = |(_, path): &(&str, &Path)| {
+            (Group::open(cgroups.clone(), vec![path.to_path_buf()], true), ReadingCache::default())
+        };
+        let parts = if named.len() > 1 { named.iter().map(part).collect() } else { Vec::new() };
         let group = match (&members, first.as_slice()) {
             (Members::Groups(paths), _) => Some(Group::open(cgroups, paths.clone(), true)),
             // A single process: its group may throttle it.
@@ -79,6 +85,7 @@ impl Readings {
             unread: UnreadTime::default(),
             command: command.map(|pid| Command::open(&proc, pid, cpu_clock)),
             group,
+            parts,
             machine: Machine::open(proc.clone(), accounting.tick_ns, cpus),
             tool: OwnUsage::open(proc.clone()),
             cache: ReadingCache::default(),

@@ -51,6 +51,11 @@ impl Readings {
         for (counter, value) in group {
             self.cache.sum(Scope::Target, counter, value, now, out);
         }
+        for (number, (part, cache)) in (0..).zip(&mut self.parts) {
+            for (counter, value) in part.values() {
+                cache.sum(Scope::Cgroup(number), counter, value, now, out);
+            }
+        }
         if !matches!(self.members, Members::Nobody) {
             self.cache.sum(Scope::Target, THREAD_TIME, self.thread_time as u64, now, out);
         }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::collect::catalog::{
     CGROUP_THROTTLED_TIME, HOST_BUSY, HOST_STEAL, INVOLUNTARY_SWITCHES, MAJOR_FAULTS, MIGRATIONS, MINOR_FAULTS,
-    RUN_DELAY, SYSTEM_TIME, TASK_CLOCK, THREAD_TIME, TIMESLICES, USER_TIME, VOLUNTARY_SWITCHES,
+    PSI_CPU_SOME, RUN_DELAY, SYSTEM_TIME, TASK_CLOCK, THREAD_TIME, TIMESLICES, USER_TIME, VOLUNTARY_SWITCHES,
 };
 use crate::error::{ErrorKind, Result};
 use crate::model::{CounterId, CounterReading, Event, Scope, Target};
@@ -435,6 +435,27 @@ fn a_control_group_counts_for_its_members_and_outlives_them() {
     let out = window(&mut readings, 2000);
     assert_eq!(readings.threads.alive(), 0, "a removed group has no members");
     assert!(of_target(&out, TIMESLICES).is_none_or(|slices| slices == 8), "{out:?}");
+}
+
+#[test]
+fn each_of_several_groups_counts_for_itself_and_has_its_own_pressure() {
+    let fake = Fake::new();
+    let web = group(&fake, 1_000, 10, "");
+    let usage = |us: u64| format!("usage_usec {us}\nuser_usec {us}\nsystem_usec 0\n");
+    let pressure = |us: u64| format!("some avg10=0.00 avg60=0.00 avg300=0.00 total={us}\n");
+    fake.file("cgroup/batch/cpu.stat", &usage(5_000)).file("cgroup/batch/cpu.pressure", &pressure(100));
+    let batch = fake.dir.path().join("cgroup/batch");
+    let target = Target::Cgroup { name: "web,batch".to_string(), path: web, others: vec![batch] };
+    let mut readings = fake.open(&target).unwrap();
+    readings.begin(Nanos(0), &mut Vec::new());
+    group(&fake, 51_000, 7_010, "");
+    fake.file("cgroup/batch/cpu.stat", &usage(25_000)).file("cgroup/batch/cpu.pressure", &pressure(4_100));
+    let out = window(&mut readings, 1000);
+    assert_eq!(of_target(&out, TASK_CLOCK), Some(70 * MS));
+    let of = |number, counter| value(&out, Scope::Cgroup(number), counter);
+    assert_eq!((of(0, TASK_CLOCK), of(1, TASK_CLOCK)), (Some(50 * MS), Some(20 * MS)));
+    assert_eq!((of(0, CGROUP_THROTTLED_TIME), of(1, CGROUP_THROTTLED_TIME)), (Some(7 * MS), None));
+    assert_eq!((of(0, PSI_CPU_SOME), of(1, PSI_CPU_SOME)), (None, Some(4 * MS)));
 }
 
 #[test]

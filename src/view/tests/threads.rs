@@ -274,7 +274,7 @@ fn lines_whose_threads_are_not_read_have_the_ipc_of_their_group_or_of_their_samp
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         found
     };
-    for (counter, value) in [("cycles", 4000), ("instructions", 1000)] {
+    for (counter, value) in [("cycles", 4000), ("instructions", 1000), ("psi-cpu-some", ms(500).0)] {
         synthetic.reading(counter, Scope::Cgroup(0), 0, 0).reading(counter, Scope::Cgroup(0), 1000, value);
     }
     synthetic.tick(1000, 1000);
@@ -286,4 +286,12 @@ fn lines_whose_threads_are_not_read_have_the_ipc_of_their_group_or_of_their_samp
     let (name, path) = ("web,other".to_string(), "/sys/fs/cgroup/web".into());
     profile.meta.plan.target = Target::Cgroup { name, path, others: vec!["/sys/fs/cgroup/other/web".into()] };
     assert_eq!(ipc(&profile, LineKey::Cgroup), [("/batch".into(), Some(2.0)), ("/web".into(), Some(0.25))]);
+    let query = query(TimeSelector::All, CompareWith::Nothing);
+    let context = ViewContext::of(&profile, None, Bounds { since: Nanos(0), now: ms(2000) }, &query);
+    let lines = ThreadsView::of(&context, LineKey::Cgroup, None).threads;
+    let held_up = |name: &str| {
+        let line = lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no {name}"));
+        line.held_up.iter().map(|wait| (wait.cause, wait.share)).collect::<Vec<_>>()
+    };
+    assert_eq!((held_up("/web"), held_up("/batch")), (vec![("CPU pressure", 0.25)], vec![]));
 }

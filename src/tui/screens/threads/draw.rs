@@ -12,7 +12,7 @@ use crate::view::escape::visible;
 use crate::view::fit::{end, width};
 use crate::view::number;
 use crate::view::query::LineKey;
-use crate::view::threads::{CpuLine, ThreadLine, ThreadsView};
+use crate::view::threads::{CpuLine, ThreadLine, ThreadsView, WaitLine};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -248,8 +248,8 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<
 fn detail(state: &State, view: &ThreadsView, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
     let (Some(row), true) = (state.chosen(), area.height > 1) else { return };
     let line = |at: u16| Rect { y: area.y + at, height: 1, ..area };
-    let causes: Vec<_> =
-        row.waits.iter().map(|wait| format!("{} {}", wait.cause, number::percent(wait.share).joined())).collect();
+    let text = |wait: &WaitLine| format!("{} {}", wait.cause, number::percent(wait.share).joined());
+    let causes: Vec<_> = row.held_up.iter().chain(&row.waits).map(text).collect();
     let title = match view.by {
         LineKey::Thread => format!("Waits of {} {}", visible(&row.name), row.tid),
         _ => format!("Waits of {}", visible(&row.name)),

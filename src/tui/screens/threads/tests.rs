@@ -30,6 +30,7 @@ fn line(tid: u32, name: &str, running: f64, queued: f64) -> ThreadLine {
         blocked: known(1.0 - running - queued),
         ipc: Measure::Missing(Why::NotSupported),
         waits: vec![WaitLine { cause: "lock (futex, mutex)", share: 0.3 }],
+        held_up: Vec::new(),
         voluntary: known(1234.5),
         involuntary: known(3.0),
         migrations: known(0.5),

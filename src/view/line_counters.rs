@@ -1,10 +1,10 @@
-//! Instructions per cycle of lines whose threads are not read one by one: from the counters of a control group, else from
-//! samples.
+//! What is known of a control group as a whole, and the instructions per cycle of lines whose threads are not read one by
+//! one: from the group's counters, else from samples.
 
 use super::context::ViewContext;
 use super::query::LineKey;
 use super::thread_groups::UNKNOWN;
-use super::thread_lines::ThreadLine;
+use super::thread_lines::{ThreadLine, WaitLine};
 use crate::analysis::{Axis, Cgroups, CodeIpc, Selection};
 use crate::model::{Measure, Scope};
 use std::path::Path;
@@ -14,9 +14,12 @@ pub(super) fn complete(lines: &mut [ThreadLine], context: &ViewContext<'_>, cgro
     let ViewContext { profile, tasks, .. } = context;
     if by == LineKey::Cgroup {
         let groups = profile.meta.plan.target.cgroups();
-        for line in lines.iter_mut().filter(|line| line.ipc.value().is_none()) {
-            if let Some(number) = cgroups.path(line.tid).and_then(|path| position(&groups, path)) {
-                line.ipc = counted(context, Scope::Cgroup(number));
+        for line in lines.iter_mut() {
+            let Some(number) = cgroups.path(line.tid).and_then(|path| position(&groups, path)) else { continue };
+            let scope = if groups.len() == 1 { Scope::Target } else { Scope::Cgroup(number) };
+            line.held_up = held_up(context, scope);
+            if line.ipc.value().is_none() {
+                line.ipc = counted(context, scope);
             }
         }
     }
@@ -47,6 +50,22 @@ fn position(groups: &[(&str, &Path)], path: &str) -> Option<u32> {
     let same = groups.iter().enumerate().filter(|(_, (_, group))| !path.is_empty() && group.ends_with(path));
     let (at, _) = same.min_by_key(|(_, (_, group))| group.as_os_str().len())?;
     u32::try_from(at).ok()
+}
+
+/// What held a group up: shares of the window.
+fn held_up(context: &ViewContext<'_>, scope: Scope) -> Vec<WaitLine> {
+    let whole = context.window.span().as_f64().max(1.0);
+    let share = |(cause, counter)| {
+        let time = *context.counters.delta(counter, scope, context.window).value()?;
+        Some(WaitLine { cause, share: time / whole })
+    };
+    let known = [
+        ("CPU pressure", "psi-cpu-some"),
+        ("memory pressure", "psi-memory-some"),
+        ("I/O pressure", "psi-io-some"),
+        ("throttled", "cgroup-throttled-time"),
+    ];
+    known.into_iter().filter_map(share).collect()
 }
 
 fn counted(context: &ViewContext<'_>, scope: Scope) -> Measure<f64> {
