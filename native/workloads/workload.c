@@ -55,6 +55,8 @@ static const struct {
     { "mmap-storm", workload_mmap_storm,
       "threads map and unmap memory that nobody touches, in map_and_unmap: all change one address space" },
     { "mutex", workload_mutex, "a mutex around 60% of every operation: threads wait for it in update_shared_index" },
+    { "narrow-vectors", workload_narrow_vectors,
+      "does the same work with vectors of 128 bits" },
     { "one-worker", workload_one_worker, "one thread does all the work, in serve_request, with any number of threads" },
     { "oversubscribed", workload_oversubscribed,
       "four threads for each one asked for do the work of `scaling`: they wait for a CPU" },
@@ -88,6 +90,8 @@ static const struct {
     { "thrash", workload_thrash, "it takes the cache from everybody who shares it" },
     { "tlb-shoot", workload_tlb_shoot,
       "the other threads' CPUs are interrupted to forget the translations" },
+    { "wide-vectors", workload_wide_vectors,
+      "a twentieth of every operation is 512-bit arithmetic, in scale_wide_block, and the rest scalar" },
 };
 
 /* The name of workload `index`, or NULL past the last one. */

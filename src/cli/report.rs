@@ -49,8 +49,8 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
     };
     let mut code = RecordedCode::of(&profile.meta, None);
-    let locked = code.locked(profile, hottest_frames(profile));
-    let mut report = Report::build_with(profile, &options, Some(&locked))?;
+    let sampled = code.sampled(profile, hottest_frames(profile));
+    let mut report = Report::build_with(profile, &options, Some(&sampled))?;
     if args.mix {
         report.add_mix(profile, &options, |frame| code.class(profile, frame));
     }

@@ -3,6 +3,7 @@
 
 use super::kernel_config;
 use crate::model::HostFacts;
+use crate::pmu::detect::{Processor, X86};
 use crate::sys::procfs::{self, ProcFs};
 use crate::sys::sysfs::SysFs;
 
@@ -30,10 +31,20 @@ pub fn facts(proc: &ProcFs, sys: &SysFs) -> HostFacts {
         kernel,
         arch: std::env::consts::ARCH.to_string(),
         cpu_model: procfs::cpu_model(&cpuinfo).unwrap_or_default(),
+        cpuid: cpuid(&cpuinfo),
         memory_bytes: proc.text("meminfo").ok().as_deref().and_then(procfs::memory_total).unwrap_or(0),
         virtual_machine,
         governor: cpus.first().and_then(|first| sys.governor(first.cpu)),
         cpus,
+    }
+}
+
+fn cpuid(cpuinfo: &str) -> Option<String> {
+    match Processor::from_cpuinfo(cpuinfo) {
+        Processor::X86(X86 { vendor, family, model, stepping }) => {
+            Some(format!("{vendor},{family},{model},{stepping}"))
+        }
+        Processor::Arm(_) | Processor::Unknown => None,
     }
 }
 

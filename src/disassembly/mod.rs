@@ -23,6 +23,12 @@ pub fn classify(architecture: Architecture, bytes: &[u8]) -> InstructionClass {
     }
 }
 
+/// Whether the instruction that the bytes begin with works on 512 bits.
+#[must_use]
+pub fn is_wide(architecture: Architecture, bytes: &[u8]) -> bool {
+    architecture == Architecture::X86_64 && x86::is_wide(bytes)
+}
+
 /// Whether a locked instruction may end where the bytes end. On x86-64, whose instructions begin anywhere, only the whole
 /// function tells for sure.
 #[must_use]

@@ -49,6 +49,13 @@ pub(super) fn is_locked(bytes: &[u8]) -> bool {
     instruction.len() == bytes.len() && class(&instruction) == InstructionClass::Locked
 }
 
+/// Whether a register of 512 bits is an operand, or the index of one. AVX-512 has instructions of 128 and 256 bits too.
+pub(super) fn is_wide(bytes: &[u8]) -> bool {
+    let instruction = Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE).decode();
+    let operands = (0..instruction.op_count()).map(|operand| instruction.op_register(operand));
+    !instruction.is_invalid() && operands.chain([instruction.memory_index()]).any(|register| register.is_zmm())
+}
+
 fn class(instruction: &Instruction) -> InstructionClass {
     if instruction.is_invalid() {
         return InstructionClass::Unknown;
@@ -92,6 +99,16 @@ mod tests {
     #[test]
     fn instructions_have_their_text_and_the_class_of_the_unit_they_need() {
         use InstructionClass::{Avx, Avx512, Branch, Crypto, LoadStore, Locked, Scalar, Sse, Unknown, X87};
+        for (bytes, wide) in [
+            (&[0x62, 0xf1, 0xfd, 0x48, 0x58, 0xc1][..], true),
+            // vaddpd ymm0, ymm0, ymm17: AVX-512 of 256 bits.
+            (&[0x62, 0xb1, 0xfd, 0x28, 0x58, 0xc1], false),
+            (&[0xc5, 0xfd, 0x58, 0xc1], false),
+            (&[0x48, 0x01, 0xf8], false),
+            (&[0x06], false),
+        ] {
+            assert_eq!(is_wide(bytes), wide, "{bytes:x?}");
+        }
         for (bytes, intel, att, class) in [
             (&[0x8b, 0x47, 0x08][..], "mov eax, [rdi+8]", "mov 8(%rdi), %eax", LoadStore),
             (&[0x48, 0x8d, 0x04, 0x37], "lea rax, [rdi+rsi]", "lea (%rdi,%rsi), %rax", Scalar),

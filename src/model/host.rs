@@ -26,6 +26,10 @@ pub struct HostFacts {
     pub arch: String,
     /// CPU model as the kernel names it.
     pub cpu_model: String,
+    /// Vendor, family, model and stepping of an x86 CPU as perf writes them: `GenuineIntel,6,85,4`. `None` elsewhere, and in
+    /// older recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpuid: Option<String>,
     /// Online CPUs with their position.
     pub cpus: Vec<CpuTopology>,
     /// Physical memory.

@@ -4,9 +4,17 @@ use super::FrameId;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Whether the samples at a frame stand for a locked instruction: they fell on one, or right behind it. Frames whose code
-/// cannot be read are absent.
-pub type LockedFrames = FxHashMap<FrameId, bool>;
+/// The instructions that samples stand for, by frame. Frames whose code cannot be read are absent.
+pub type SampledCode = FxHashMap<FrameId, SampledInstruction>;
+
+/// What rules ask about a sampled instruction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SampledInstruction {
+    /// Whether samples there stand for a locked instruction: they fell on one, or right behind it.
+    pub locked: bool,
+    /// Whether it works on 512 bits.
+    pub wide: bool,
+}
 
 /// The architectures whose code can be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

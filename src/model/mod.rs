@@ -50,7 +50,9 @@ pub use formula::{Formula, Sign};
 pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK, unit_of_role};
 pub use health::{BandwidthRow, CacheHealth, CurvePoint, Health, LatencyRow, NodeRow};
 pub use host::{CpuTopology, HostFacts};
-pub use instruction::{Architecture, DecodedInstruction, FunctionCode, InstructionClass, LockedFrames, Syntax};
+pub use instruction::{
+    Architecture, DecodedInstruction, FunctionCode, InstructionClass, SampledCode, SampledInstruction, Syntax,
+};
 pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};
 pub use measure::{Measure, Quality, Why};
 pub use membership::{Membership, MembershipSource};

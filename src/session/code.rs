@@ -6,8 +6,8 @@ use crate::disassembly;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
 use crate::model::{
-    Architecture, BuildId, DecodedInstruction, FileStamp, FrameDef, FrameId, FunctionCode, InstructionClass,
-    LockedFrames, Meta, ModuleDef, ModuleId, ModuleKind, ObjectFile, Syntax,
+    Architecture, BuildId, DecodedInstruction, FileStamp, FrameDef, FrameId, FunctionCode, InstructionClass, Meta,
+    ModuleDef, ModuleId, ModuleKind, ObjectFile, SampledCode, SampledInstruction, Syntax,
 };
 use crate::symbols;
 use crate::sys::procfs::ProcFs;
@@ -92,9 +92,15 @@ impl RecordedCode {
         class
     }
 
-    /// Which of these frames stand for locked instructions; those whose code cannot be read are left out.
-    pub fn locked(&mut self, profile: &Profile, frames: impl IntoIterator<Item = FrameId>) -> LockedFrames {
-        frames.into_iter().filter_map(|frame| Some((frame, self.is_locked(profile, frame)?))).collect()
+    /// What rules ask about the instructions at these frames; those whose code cannot be read are left out.
+    pub fn sampled(&mut self, profile: &Profile, frames: impl IntoIterator<Item = FrameId>) -> SampledCode {
+        let mut sampled = |frame| {
+            let locked = self.is_locked(profile, frame)?;
+            let (def, module) = in_file(profile, frame)?;
+            let wide = disassembly::is_wide(self.architecture?, &self.open(module).instruction(def.address)?);
+            Some((frame, SampledInstruction { locked, wide }))
+        };
+        frames.into_iter().filter_map(&mut sampled).collect()
     }
 
     fn is_locked(&mut self, profile: &Profile, frame: FrameId) -> Option<bool> {

@@ -93,6 +93,7 @@ mod tests {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("native/workloads");
         for Workload { name, about } in all() {
             let file = match *name {
+                "narrow-vectors" => "wide_vectors.c".to_string(),
                 "oversubscribed" => "scaling.c".to_string(),
                 chase if chase.starts_with("chase-") => "chase.c".to_string(),
                 "io-bulk" | "io-paced" => "io.c".to_string(),

@@ -175,6 +175,7 @@ fn meta() -> Meta {
             kernel: "6.1.0-18-amd64".into(),
             arch: "x86_64".into(),
             cpu_model: "Example CPU".into(),
+            cpuid: None,
             cpus: vec![CpuTopology { cpu: 0, core: 0, package: 0, node: 0 }],
             memory_bytes: 1 << 34,
             virtual_machine: true,

@@ -123,6 +123,45 @@ fn hotspot_shows_the_shares_that_were_planted() {
     assert!(below > 0.98, "{below} of checksum_block is below its caller");
 }
 
+/// The CPU of the tests is another one: only what the recording says of it is changed.
+#[test]
+fn wide_vectors_among_scalar_code_are_found_on_a_cpu_whose_clock_they_lower() {
+    require!("perf");
+    if !std::fs::read_to_string("/proc/cpuinfo").unwrap().contains(" avx512f ") {
+        crate::support::skip("avx512f", "the CPU has no AVX-512");
+        return;
+    }
+    let dir = Dir::new();
+    let rule = "wide-vectors";
+    for (workload, found_there) in [("wide-vectors", true), ("narrow-vectors", false)] {
+        dir.record(workload, "", &format!("{workload} --threads 2 --seconds 2"));
+        let name = format!("{workload}.ironlaw");
+        let path = dir.join(&name).join("meta.json");
+        let mut meta: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let own = meta["host"]["cpuid"].as_str().expect("an x86 CPU has an identity").to_string();
+        for (cpuid, expected) in [
+            (own.as_str(), own.contains("Intel,6,85,")),
+            ("GenuineIntel,6,85,7", true),
+            ("AuthenticAMD,25,17,1", false),
+        ] {
+            meta["host"]["cpuid"] = cpuid.into();
+            std::fs::write(&path, meta.to_string()).unwrap();
+            let report = dir.report(&name, "");
+            let found = finding(&report, rule);
+            assert_eq!(found.is_some(), expected && found_there, "{workload} on {cpuid}: {}", report["findings"]);
+            match found {
+                Some(found) => assert!(place(found).contains("scale_wide_block"), "{found}"),
+                None => assert!(list(&report["findings"], "clear").any(|clear| clear == rule), "{workload} on {cpuid}"),
+            }
+        }
+        let mix: Value =
+            serde_json::from_str(&dir.line(&format!("annotate --mix --format json {name}")).succeeds().out).unwrap();
+        let avx =
+            list(&mix, "classes").filter(|row| row["class"] == "avx512").map(|row| number(&row["share"])).sum::<f64>();
+        assert!(if found_there { (0.01..0.2).contains(&avx) } else { avx < 0.01 }, "{workload}: {avx}");
+    }
+}
+
 #[test]
 fn locked_instructions_are_found_where_threads_contend_and_nowhere_else() {
     require!("perf");

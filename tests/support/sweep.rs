@@ -36,6 +36,7 @@ pub fn meta(machine: Machine) -> SweepMeta {
             kernel: "6.1.0-18-amd64".to_string(),
             arch: "x86_64".to_string(),
             cpu_model: "Example <CPU> & Co".to_string(),
+            cpuid: None,
             cpus: (0..16).map(cpu).collect(),
             memory_bytes: 1 << 34,
             virtual_machine: machine == Machine::Clock,

@@ -40,6 +40,7 @@ fn meta() -> Meta {
             kernel: "6.1.0-18-amd64".to_string(),
             arch: "x86_64".to_string(),
             cpu_model: "Xeon Platinum 8383C".to_string(),
+            cpuid: None,
             cpus,
             memory_bytes: 8 << 30,
             virtual_machine: true,

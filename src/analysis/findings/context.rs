@@ -17,7 +17,7 @@ use crate::analysis::threads::{ThreadRow, threads};
 use crate::analysis::time::Window;
 use crate::analysis::{Metric, metrics, value_of};
 use crate::model::profile::Profile;
-use crate::model::{EventSpec, LockedFrames, Measure, MetricId, Scope, Unit, Why};
+use crate::model::{EventSpec, Measure, MetricId, SampledCode, Scope, Unit, Why};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -44,8 +44,8 @@ pub struct RuleContext<'a> {
     pub functions: Ranking,
     /// The threads, most CPU time first.
     pub threads: Vec<ThreadRow>,
-    /// Which sampled addresses stand for locked instructions; `None` if no code was read.
-    pub locked: Option<&'a LockedFrames>,
+    /// The code at sampled addresses; `None` if none was read.
+    pub code: Option<&'a SampledCode>,
     summary: Summary,
     /// Whether the current rule used samples.
     used_samples: Cell<bool>,
@@ -111,7 +111,7 @@ impl<'a> RuleContext<'a> {
             metrics: metrics(counters, &who, window, Some(&summary)),
             functions,
             threads,
-            locked: None,
+            code: None,
             summary,
             used_samples: Cell::new(false),
             used_waits: Cell::new(false),

@@ -4,7 +4,7 @@
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
-use crate::model::{LockedFrames, Unit as U, Why};
+use crate::model::{Unit as U, Why};
 use std::collections::BTreeMap;
 
 /// Applied only where code was read.
@@ -21,18 +21,18 @@ pub(super) const RULE: Rule = Rule {
 const LOCKED: f64 = 0.1;
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
-    let locked: &LockedFrames = context.locked.ok_or(Why::NotRecorded)?;
+    let code = context.code.ok_or(Why::NotRecorded)?;
     context.require_cpu_time()?;
     let stacks = context.samples()?;
     let (mut by_function, mut all, mut unread) = (BTreeMap::<(&str, &str), u64>::new(), 0_u64, 0_u64);
     for (row, kind) in stacks.rows().filter(|(_, kind)| stacks.leaf(kind).kind != CodeKind::Kernel) {
-        match context.profile.walk(row.stack).next().and_then(|frame| locked.get(&frame)) {
-            Some(true) => {
+        match context.profile.walk(row.stack).next().and_then(|frame| code.get(&frame)) {
+            Some(code) if code.locked => {
                 let leaf = stacks.leaf(kind);
                 let sum = by_function.entry((&leaf.name, &leaf.module)).or_default();
                 (all, *sum) = (all.saturating_add(row.weight), sum.saturating_add(row.weight));
             }
-            Some(false) => {}
+            Some(_) => {}
             None => unread = unread.saturating_add(row.weight),
         }
     }

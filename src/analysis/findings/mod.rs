@@ -35,6 +35,7 @@ mod tlb_flush;
 mod user_spin;
 mod wait_targets;
 mod waits;
+mod wide_vectors;
 
 pub use baseline_finding::{SLOWER_THAN_BASELINE, baseline_finding};
 pub use context::RuleContext;
@@ -72,7 +73,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// Rules that need the code of the program, where it was read.
-const CODE_RULES: &[Rule] = &[locked_instructions::RULE];
+const CODE_RULES: &[Rule] = &[locked_instructions::RULE, wide_vectors::RULE];
 
 /// In decision order.
 const REMAINDERS: &[RemainderRule] = &[kernel_time::RULE, hot_function::RULE];

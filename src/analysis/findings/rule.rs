@@ -40,7 +40,7 @@ pub fn evaluate(context: &RuleContext<'_>) -> RuleResults {
     let mut results = RuleResults::default();
     let mut found: Vec<(FindingKind, Finding)> = Vec::new();
     let mut explained: Vec<CodeClass> = Vec::new();
-    for rule in RULES.iter().chain(CODE_RULES.iter().filter(|_| context.locked.is_some())) {
+    for rule in RULES.iter().chain(CODE_RULES.iter().filter(|_| context.code.is_some())) {
         let finding = results.record(context.evaluate_rule(rule.evaluate).into(), rule.id, rule.title);
         explained.extend(finding.iter().flat_map(|_| rule.explains));
         found.extend(finding.map(|finding| (rule.kind, finding)));

@@ -14,6 +14,7 @@ pub(super) mod feature {
     pub const ARCH: u32 = 6;
     pub const NRCPUS: u32 = 7;
     pub const CPUDESC: u32 = 8;
+    pub const CPUID: u32 = 9;
     pub const TOTAL_MEM: u32 = 10;
     pub const CMDLINE: u32 = 11;
     pub const EVENT_DESC: u32 = 12;
@@ -68,6 +69,7 @@ impl<'a> Features<'a> {
             kernel: self.text(feature::OSRELEASE),
             arch: self.text(feature::ARCH),
             cpu_model: self.text(feature::CPUDESC),
+            cpuid: Some(self.text(feature::CPUID)).filter(|text| !text.is_empty()),
             cpus: self.topology(),
             memory_bytes: self.memory(),
             virtual_machine: false,

@@ -14,7 +14,7 @@ use crate::analysis::{
 use crate::error::Result;
 use crate::model::glob::matches;
 use crate::model::profile::Profile;
-use crate::model::{LockedFrames, Meta, OpsSpec, WaitSource};
+use crate::model::{Meta, OpsSpec, SampledCode, WaitSource};
 use crate::view::code_ipc::CodeIpcView;
 use crate::view::findings::FindingsView;
 use crate::view::labels::{axis_of, call_graph_of, rate_of};
@@ -127,7 +127,7 @@ impl Report {
     ///
     /// # Errors
     /// Those of [`Selection::check`].
-    pub fn build_with(profile: &Profile, options: &ReportOptions, locked: Option<&LockedFrames>) -> Result<Report> {
+    pub fn build_with(profile: &Profile, options: &ReportOptions, code: Option<&SampledCode>) -> Result<Report> {
         let tasks = Tasks::of(profile);
         options.selection.check(profile, &tasks)?;
         if options.by.contains(&GroupKey::Cgroup) {
@@ -142,7 +142,7 @@ impl Report {
         let counts = StackCounts::of(profile, &tasks, selection);
         let summary = summary(profile, &counters, &counts, window);
         let mut context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
-        context.locked = locked;
+        context.code = code;
         let ranked = |by| rank(profile, &names, &tasks, &counts, by, options.sort);
         let functions = match (context.functions_by(selection.axis), options.sort) {
             (Some(functions), SortBy::SelfWeight) => Cow::Borrowed(functions),
