@@ -99,11 +99,11 @@ fn row(task: &Task, lifetime: Nanos, (samples, weight): (u64, u64), counters: &C
 }
 
 impl ThreadRow {
-    /// CPU time over its lifetime in the window, 0 to 1.
+    /// CPU time over its lifetime in the window, 0 to 1: the life of a short thread is known to a clock tick only.
     #[must_use]
     pub fn utilisation(&self) -> Measure<f64> {
         let lifetime = Measure::exact(self.lifetime.seconds());
-        self.cpu_time.ratio(lifetime, |cpu, life| (life > 0.0).then(|| cpu / life))
+        self.cpu_time.ratio(lifetime, |cpu, life| (life > 0.0).then(|| (cpu / life).min(1.0)))
     }
 
     /// Time waiting for a CPU over its lifetime in the window, 0 to 1.

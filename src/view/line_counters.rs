@@ -18,6 +18,11 @@ pub(super) fn complete(lines: &mut [ThreadLine], context: &ViewContext<'_>, cgro
             let Some(number) = cgroups.path(line.tid).and_then(|path| position(&groups, path)) else { continue };
             let scope = if groups.len() == 1 { Scope::Target } else { Scope::Cgroup(number) };
             line.held_up = held_up(context, scope);
+            // Threads that ended unread count in the group's own clock.
+            let clock = context.counters.delta("task-clock", scope, context.window);
+            if clock.value().is_some() {
+                line.running = clock.map(|ns| ns / context.window.span().as_f64().max(1.0));
+            }
             if line.ipc.value().is_none() {
                 line.ipc = counted(context, scope);
             }

@@ -274,7 +274,9 @@ fn lines_whose_threads_are_not_read_have_the_ipc_of_their_group_or_of_their_samp
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         found
     };
-    for (counter, value) in [("cycles", 4000), ("instructions", 1000), ("psi-cpu-some", ms(500).0)] {
+    for (counter, value) in
+        [("cycles", 4000), ("instructions", 1000), ("psi-cpu-some", ms(500).0), ("task-clock", ms(3000).0)]
+    {
         synthetic.reading(counter, Scope::Cgroup(0), 0, 0).reading(counter, Scope::Cgroup(0), 1000, value);
     }
     synthetic.tick(1000, 1000);
@@ -289,9 +291,8 @@ fn lines_whose_threads_are_not_read_have_the_ipc_of_their_group_or_of_their_samp
     let query = query(TimeSelector::All, CompareWith::Nothing);
     let context = ViewContext::of(&profile, None, Bounds { since: Nanos(0), now: ms(2000) }, &query);
     let lines = ThreadsView::of(&context, LineKey::Cgroup, None).threads;
-    let held_up = |name: &str| {
-        let line = lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no {name}"));
-        line.held_up.iter().map(|wait| (wait.cause, wait.share)).collect::<Vec<_>>()
-    };
+    let line = |name: &str| lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no {name}"));
+    assert_eq!(line("/web").running, Measure::exact(1.5), "of one CPU's time, by the group's own clock");
+    let held_up = |name: &str| line(name).held_up.iter().map(|wait| (wait.cause, wait.share)).collect::<Vec<_>>();
     assert_eq!((held_up("/web"), held_up("/batch")), (vec![("CPU pressure", 0.25)], vec![]));
 }
