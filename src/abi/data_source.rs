@@ -53,6 +53,17 @@ pub mod number {
 /// `PERF_MEM_HOPS_0`: another core of the same node. Higher values are other nodes.
 pub const SAME_NODE: u64 = 1;
 
+/// What a sample carries of a memory access; 0 for what was not recorded or not told by the hardware.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AccessWords {
+    /// The address of the data.
+    pub address: u64,
+    /// What the hardware measured of it, of loads mostly the latency in cycles.
+    pub cost: u64,
+    /// Where the data was (`union perf_mem_data_src`).
+    pub source: u64,
+}
+
 /// The fields. They have the same places in the word on machines of either byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataSource {

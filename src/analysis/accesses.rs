@@ -134,7 +134,7 @@ pub fn check_accesses(profile: &Profile) -> Result<()> {
         return Ok(());
     }
     let text = "the recording holds no memory accesses: its samples carry no addresses of data";
-    let hint = "Record with `perf mem record` or `perf c2c record` on a machine whose CPU samples them, and read its perf.data.";
+    let hint = "Record with `ironlaw record --mem` on a machine whose CPU samples them, or with `perf mem record` or `perf c2c record` and read its perf.data.";
     Err(Error::new(ErrorKind::Unsupported, text).hint(hint))
 }
 
@@ -201,25 +201,20 @@ fn pairs(profile: &Profile, chosen: &[&MemoryAccess]) -> Vec<PairAccesses> {
     let node_of = nodes_of_cpus(profile);
     let all: BTreeSet<u32> = node_of.values().copied().collect();
     let other = |own: u32| if all.len() == 2 { all.iter().copied().find(|node| *node != own) } else { None };
-    let mut rows: BTreeMap<(u32, Option<u32>), (u64, u64, Vec<u64>)> = BTreeMap::new();
+    let mut rows: BTreeMap<(u32, Option<u32>), Vec<&MemoryAccess>> = BTreeMap::new();
     for it in chosen.iter().filter(|it| !it.missed) {
         let Some(own) = node_of.get(&it.cpu).copied() else { continue };
-        let (node, is_cache) = match it.level {
-            MemoryLevel::LocalDram => (Some(own), false),
-            MemoryLevel::RemoteDram => (other(own), false),
-            MemoryLevel::RemoteCache => (other(own), true),
+        let answered = match it.level {
+            MemoryLevel::LocalDram => Some(own),
+            MemoryLevel::RemoteDram | MemoryLevel::RemoteCache => other(own),
             _ => continue,
         };
-        let (dram, cache, cycles) = rows.entry((own, node)).or_default();
-        *if is_cache { cache } else { dram } += 1;
-        cycles.extend(it.latency);
+        rows.entry((own, answered)).or_default().push(it);
     }
-    let row = |((cpu_node, memory_node), (dram, cache, cycles))| PairAccesses {
-        cpu_node,
-        memory_node,
-        dram,
-        cache,
-        latency: Latency::of(cycles),
+    let row = |((cpu_node, memory_node), accesses): ((u32, Option<u32>), Vec<&MemoryAccess>)| {
+        let cache = accesses.iter().filter(|it| it.level == MemoryLevel::RemoteCache).count() as u64;
+        let latency = Latency::of(accesses.iter().filter_map(|it| it.latency).collect());
+        PairAccesses { cpu_node, memory_node, dram: accesses.len() as u64 - cache, cache, latency }
     };
     rows.into_iter().map(row).collect()
 }

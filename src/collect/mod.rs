@@ -1,6 +1,7 @@
 //! Live capture: opens events on a target, drains them by readiness, reassembles the event stream and reads the host's
 //! counters. A slow reader of the stream does not delay the capture. Addresses are symbolized later.
 
+pub(crate) mod accesses;
 pub(crate) mod canaries;
 pub(crate) mod catalog;
 pub(crate) mod doctor;

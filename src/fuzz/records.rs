@@ -24,6 +24,8 @@ pub fn perf_records(data: &[u8]) {
         registers,
         stack_bytes: stack,
         cgroup: has(8),
+        address: has(32),
+        access: has(64),
     };
     framed(records, cfg!(target_endian = "big")).for_each(|record| of_ring(&record, layout));
     imported(&file(attributes, records, big), Format::Perf);
@@ -31,7 +33,7 @@ pub fn perf_records(data: &[u8]) {
 
 fn of_ring(record: &[u8], layout: Layout) {
     let _ = record::time(record);
-    match record::parse(record, |id| (id != 9).then_some(layout)) {
+    match record::parse(record, layout.address, |id| (id != 9).then_some(layout)) {
         Some((_, Record::Sample(sample))) => {
             perf::split_chain(sample.chain, sample.mode, &mut Vec::new(), &mut Vec::new());
             let _ = (0..70).filter_map(|register| sample.registers.get(register)).count();

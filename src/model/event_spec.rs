@@ -41,6 +41,17 @@ impl EventKind {
     }
 }
 
+/// How an event samples memory accesses.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessSampling {
+    /// An event that the CPU needs as leader of its group (`mem-loads-aux`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader: Option<EventKind>,
+    /// The CPUs whose core type has it; empty for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
+}
+
 /// One event as requested with `-e`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSpec {
@@ -65,6 +76,9 @@ pub struct EventSpec {
     /// Whether the samples of its group's leader carry its count, instead of samples of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_by_leader: bool,
+    /// Its samples tell which address was accessed, and where the data was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access: Option<AccessSampling>,
     /// The unit of one count.
     #[serde(serialize_with = "super::unit::recorded")]
     pub unit: Unit,
@@ -85,6 +99,7 @@ impl EventSpec {
             precise: 0,
             group: None,
             read_by_leader: false,
+            access: None,
             unit,
         }
     }

@@ -44,7 +44,7 @@ pub use baseline::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, Basel
 pub use choices::{CgroupChoice, MachineChoice, ProcessChoice};
 pub use counter::{CounterDef, CounterId, CounterReading, Scope};
 pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
-pub use event_spec::{EventKind, EventSpec};
+pub use event_spec::{AccessSampling, EventKind, EventSpec};
 pub use file_stamp::{FileStamp, Identity};
 pub use formula::{Formula, Sign};
 pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan, KIND_MARK, unit_of_role};

@@ -50,6 +50,9 @@ pub struct Plan {
     pub target: Target,
     /// Events to sample; empty means `cycles` if there is a PMU, else `cpu-clock`.
     pub events: Vec<EventSpec>,
+    /// Events that sample memory accesses besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<EventSpec>,
     /// The only code that is sampled, whatever the events say; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<OnlyCode>,
@@ -94,6 +97,7 @@ impl Plan {
         Plan {
             target,
             events: Vec::new(),
+            accesses: Vec::new(),
             only: None,
             rate,
             call_graph,

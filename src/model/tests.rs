@@ -75,6 +75,10 @@ fn event() -> impl Strategy<Value = EventSpec> {
             precise,
             group,
             read_by_leader: without[0] && group.is_some(),
+            access: without[1].then(|| AccessSampling {
+                leader: without[2].then_some(EventKind::Software(u64::from(precise))),
+                cpus: vec![u32::from(precise)],
+            }),
             unit,
         },
     )
@@ -94,6 +98,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     (what, times, prop::option::of(ops()), any::<[bool; 3]>()).prop_map(
         |((target, events, rate, call_graph), (interval, duration, delay), ops, [off_cpu, neighbours, probe])| Plan {
             target,
+            accesses: events.iter().take(1).cloned().collect(),
             events,
             only: [None, Some(OnlyCode::User), Some(OnlyCode::Kernel)][usize::from(probe) + usize::from(neighbours)],
             rate,

@@ -12,6 +12,7 @@
 //!        | pattern [ ":" modifiers ] | pattern ":" pattern [ ":" modifiers ]
 //! ```
 
+mod accesses;
 mod catalog;
 pub(crate) mod detect;
 mod event;
@@ -28,6 +29,7 @@ mod sets;
 mod table;
 mod terms;
 
+pub use accesses::access_events;
 pub use catalog::{EventClass, NamedEvent, catalog};
 pub use glob::{is_glob, matches, nearest};
 pub use known::Known;

@@ -113,6 +113,7 @@ impl Event {
             precise,
             group,
             read_by_leader: false,
+            access: None,
             unit,
         };
         HardwareEvent { role: self.role, event }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Examples that are not run, by what stands in them, and why; that they parse is tested with the guide's pages.
-const NOT_RUN: [(&str, &str); 14] = [
+const NOT_RUN: [(&str, &str); 15] = [
     ("usdt", "needs PostgreSQL; the tests of its probes run it"),
     ("ironlaw top", "opens a terminal session, which the tests of the session press keys in"),
     ("ironlaw view", "opens a terminal session"),
@@ -20,6 +20,7 @@ const NOT_RUN: [(&str, &str); 14] = [
     ("-e '{cycles,instructions", "needs a CPU that counts instructions"),
     ("--for-each-cgroup web.service", "needs units of systemd"),
     ("MEM_INST_RETIRED.LOCK_LOADS", "an event of Intel's CPUs"),
+    ("record --mem", "needs a CPU that samples memory accesses; the tests of them run it where it does"),
     ("--by memory", "needs samples of memory accesses; the tests of them run it"),
     ("perf record", "needs perf; the tests of imports run it"),
     ("usual*.ironlaw", "extends what a unit of systemd recorded"),

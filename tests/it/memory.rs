@@ -1,6 +1,6 @@
 //! Sampled memory accesses of real perf.data: levels, latency and shared lines are those that perf shows of the same file.
 
-use crate::program::Dir;
+use crate::program::{Dir, IRONLAW};
 use crate::schema::{breach, keeps_to};
 use ironlaw::model::profile::Profile;
 use ironlaw::model::{NodeMemory, PageKind};
@@ -168,6 +168,24 @@ fn code_is_ranked_by_where_its_data_was() {
     let none = fixture("perf.data.callgraph-3.8");
     let refused = dir.ironlaw(&["report", none.to_str().unwrap(), "--by", "memory"]);
     assert!(refused.code == Some(1) && refused.err.contains("perf mem record"), "{}", refused.err);
+}
+
+/// On a machine that samples none, as most virtual ones, the refusal says why.
+#[test]
+fn memory_accesses_are_sampled_live_or_refused_with_the_reason() {
+    require!("perf");
+    let dir = Dir::new();
+    let load = [IRONLAW, "workload", "stream", "--threads=2", "--seconds=3"];
+    let ran = dir.ironlaw(&[&["-q", "record", "--mem", "-o", "run", "--"], &load[..]].concat());
+    if ran.code == Some(0) {
+        let report = dir.report("run.ironlaw", "");
+        keeps_to("report", &report);
+        assert!(report["memory"]["accesses"].as_u64() > Some(0) && report["places"]["at_s"].is_f64(), "{report}");
+    } else {
+        let expected = ["memory accesses cannot be sampled here: ", "the kernel refused event "];
+        assert!(ran.code == Some(1) && expected.iter().any(|text| ran.err.contains(text)), "{}", ran.err);
+        assert!(!dir.join("run.ironlaw").exists(), "nothing is left behind");
+    }
 }
 
 #[test]

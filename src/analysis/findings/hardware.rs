@@ -171,7 +171,7 @@ fn sharing(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         (
             Confidence::Medium,
             "the lines hold data that threads must hand over: work queues, results",
-            "Find the line with `perf c2c record` and `ironlaw report -i perf.data`: different offsets in it are false \
+            "Find the line with `ironlaw record --mem` (or `perf c2c record`) and `ironlaw report`: different offsets in it are false \
              sharing, the same one is a lock or a counter.",
         ),
     )))

@@ -25,6 +25,10 @@ pub struct CaptureArgs {
     /// interrupts off to where they are enabled again]
     #[arg(short = 'e', long, value_name = "EVENTS")]
     pub event: Vec<String>,
+    /// Also sample memory accesses, as `perf mem record` does: where the data was (caches, local and remote memory), how
+    /// long it took, which cache lines threads share. Needs PEBS (Intel) or IBS (AMD)
+    #[arg(long)]
+    pub mem: bool,
     /// Sample user code only
     #[arg(long, conflicts_with = "all_kernel")]
     pub all_user: bool,
@@ -104,6 +108,7 @@ impl Default for CaptureArgs {
             freq: None,
             count: None,
             event: Vec::new(),
+            mem: false,
             all_user: false,
             all_kernel: false,
             call_graph: CallGraph::Auto,

@@ -18,7 +18,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
     (
         &["mem", "c2c"],
-        "`report -i perf.data` of what `perf mem record` or `perf c2c record` sampled: where the data was and which cache lines threads share; `report --by memory,function` ranks code by it",
+        "`record --mem` samples memory accesses, and `report` says where the data was and which cache lines threads share; it reads what `perf mem record` and `perf c2c record` sampled too (`report -i perf.data`), and `report --by memory,function` ranks code by it",
     ),
     (&["objdump", "disassemble"], "`annotate FUNCTION`"),
     (&["trace", "strace"], "`record -e 'syscalls:sys_enter_*' -g`, or `record --off-cpu` for calls that block"),
@@ -79,7 +79,7 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (
         CAPTURE,
         &["-W", "--weight", "--data", "--phys-data", "-R", "--raw-samples"],
-        "ironlaw itself samples no data addresses: `perf mem record` or `perf c2c record` do, and `report -i perf.data` shows them",
+        "`--mem` samples memory accesses with the addresses of their data and their latency; physical addresses are not recorded",
     ),
     (
         CAPTURE,

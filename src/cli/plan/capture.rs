@@ -67,6 +67,7 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         max_overhead: max_overhead(args, &events),
         max_sampling: max_sampling(args),
         events,
+        accesses: if args.mem { pmu::access_events(environment.event_sources, environment.cores)? } else { Vec::new() },
         only: match (args.all_user, args.all_kernel) {
             (true, _) => Some(OnlyCode::User),
             (_, true) => Some(OnlyCode::Kernel),

@@ -6,8 +6,8 @@ use super::output::fnv;
 use super::*;
 use crate::cli::args::{Cli, Command, FlameFormat, RecordArgs};
 use crate::error::Result;
-use crate::model::{CallGraph, EventKind, Plan, Rate, Target};
-use crate::pmu::fake::INTEL;
+use crate::model::{CallGraph, EventKind, EventSpec, Plan, Rate, Target};
+use crate::pmu::fake::{FakeSources, INTEL};
 use crate::units::Nanos;
 use clap::Parser;
 use std::fmt;
@@ -104,6 +104,7 @@ fn without_flags_a_plan_has_the_documented_defaults() {
     let expected = Plan {
         target: Target::Threads { tids: vec![7] },
         events: vec![],
+        accesses: vec![],
         only: None,
         rate: Rate::Frequency(997),
         call_graph: CallGraph::Auto,
@@ -120,6 +121,19 @@ fn without_flags_a_plan_has_the_documented_defaults() {
     };
     assert_eq!(found.on(Target::Threads { tids: vec![7] }), expected);
     assert!(found.notes.is_empty());
+}
+
+#[test]
+fn memory_accesses_are_sampled_besides_the_events_that_are_asked_for() {
+    let found = plan("-a --mem -e cycles:u").unwrap().on(Target::Cpus { cpus: vec![] });
+    let names = |events: &[EventSpec]| events.iter().map(|event| event.name.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&found.events), names(&found.accesses)),
+        (vec!["cycles:u".into()], vec!["cpu/mem-loads,ldlat=30/P".into()])
+    );
+    let nothing = Environment { event_sources: &FakeSources(&[]), ..MACHINE };
+    let (text, hint) = complaint(capture(&record("-a --mem").capture, &nothing));
+    assert!(text.contains("memory accesses cannot be sampled here") && hint.contains("doctor"), "{text}: {hint}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use super::summed_waits::{StackedWait, SummedWaits};
 use super::tasks::{TaskContext, Tasks};
 use super::waiting::WaitSample;
 use crate::abi::perf::{CommRecord, Mode};
+use crate::collect::accesses;
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
 use crate::sys::bpf::{ThreadSums, WaitRecord};
 use crate::sys::clock::Clock;
@@ -37,6 +38,8 @@ const GONE: u32 = u32::MAX;
 pub struct Assembler<W> {
     clock: Clock,
     origins: Origins,
+    /// Whether samples have the address of their data.
+    addressed: bool,
     /// The followed tasks.
     pub follow: FollowedTasks,
     /// Threads that may be sampled twice: by their own event and by one inherited while it was being opened.
@@ -75,6 +78,7 @@ impl<W: ProcSource> Assembler<W> {
         Assembler {
             clock,
             origins: Origins::default(),
+            addressed: false,
             follow,
             twice: FxHashSet::default(),
             last_ended: FxHashMap::default(),
@@ -97,6 +101,7 @@ impl<W: ProcSource> Assembler<W> {
 
     /// Sets the opened events, and the threads that have their own event and may also have inherited one.
     pub fn opened(&mut self, origins: Origins, twice: FxHashSet<u32>) {
+        self.addressed = origins.values().any(|origin| origin.layout.address);
         self.origins = origins;
         self.twice = twice;
     }
@@ -132,7 +137,9 @@ impl<W: ProcSource> Assembler<W> {
     /// Applies one record, header included.
     pub fn apply(&mut self, bytes: &[u8]) {
         let origins = &self.origins;
-        let Some((stamp, record)) = record::parse(bytes, |id| origins.get(&id).map(|origin| origin.layout)) else {
+        let Some((stamp, record)) =
+            record::parse(bytes, self.addressed, |id| origins.get(&id).map(|origin| origin.layout))
+        else {
             return;
         };
         let at = self.clock.instant(stamp.time);
@@ -277,13 +284,19 @@ impl<W: ProcSource> Assembler<W> {
                     end: built.end,
                     kernel: sample.mode == Mode::Kernel,
                 };
+                if origin.layout.access
+                    && let Some(access) = accesses::decode(sample.access, &own)
+                {
+                    // First: of the two, the last may find no room, and a lost sample is counted.
+                    self.out.push(Event::Access(access));
+                }
                 self.out.push(Event::Sample(own));
                 let members = grown.iter().flatten().zip(event..).skip(1).take(usize::from(origin.layout.members));
                 members.filter(|(weight, _)| **weight > 0).for_each(|(weight, event)| {
                     self.out.push(Event::Sample(Sample { event, weight: *weight, ..own }));
                 });
             }
-            Role::Wakes(_) | Role::Waits | Role::Switches | Role::Tasks => {}
+            Role::Wakes(_) | Role::Waits | Role::Leads | Role::Switches | Role::Tasks => {}
         }
     }
 
@@ -433,7 +446,7 @@ impl<W: ProcSource> Assembler<W> {
 mod tests {
     use super::*;
     use crate::collect::sampler::proc_source::fake::Tables;
-    use crate::model::{OffCpu, Target, TaskState};
+    use crate::model::{MemoryAccess, MemoryLevel, OffCpu, Target, TaskState};
     use crate::sys::perf::record::{Layout, fake};
     use crate::sys::perf::tracefs::Format;
 
@@ -500,6 +513,36 @@ mod tests {
             ],
         );
         assert_eq!(samples(&events), [(5, 10), (8, 13)], "thread 6 has an event of its own");
+    }
+
+    #[test]
+    fn samples_of_memory_accesses_are_accesses_too_and_those_of_other_events_are_not() {
+        let mut assembler = assembler(&[]);
+        let plain = Layout { address: true, ..Layout::default() };
+        let layout = Layout { access: true, ..plain };
+        let origin = |event, layout| Origin { role: Role::Event(event), layout, owner: Some(5) };
+        let origins = [(SAMPLES, origin(1, layout)), (7, origin(0, plain))];
+        assembler.opened(origins.into_iter().collect(), FxHashSet::default());
+        let load = |address, cost, source| {
+            let tail = fake::words64(&[cost, source]);
+            fake::access(2, 0x1010, address, 1, stamp(5, 5, 110, SAMPLES), &tail)
+        };
+        // Skylake: a load that found its line on the way; then an instruction that did nothing to memory.
+        let records = [
+            load(0xadd0, 249, 0x118_6810_0242),
+            load(0, 0, 1),
+            fake::access(2, 0x1010, 0xbad, 1, stamp(5, 5, 111, 7), &[]),
+        ];
+        let events = run(&mut assembler, &records);
+        let access = |event: &Event| if let Event::Access(access) = event { Some(*access) } else { None };
+        let found: Vec<MemoryAccess> = events.iter().filter_map(access).collect();
+        let [access] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((access.address, access.latency, access.event), (Some(0xadd0), Some(249), 1));
+        assert_eq!((access.level, access.tid, access.at), (MemoryLevel::FillBuffer, 5, Nanos(10)));
+        let samples: Vec<_> =
+            events.iter().filter_map(|event| if let Event::Sample(it) = event { Some(it) } else { None }).collect();
+        assert_eq!(samples.iter().map(|it| it.event).collect::<Vec<_>>(), [1, 1, 0]);
+        assert!(access.stack.is_some() && access.stack == samples[0].stack);
     }
 
     #[test]

@@ -323,13 +323,14 @@ impl Attacher<'_> {
             let place = Place::Task { tid, cpu: Some(self.cpus[at]) };
             let by_cpu =
                 |set: &EventGroup| set.everywhere || (self.done.samples == SampleSource::Cpus && set.is_by_cpu());
-            let sets: Vec<&EventGroup> = self.event_requests.sets.iter().filter(|set| !by_cpu(set)).collect();
+            let cpu = self.cpus[at];
+            let is_its = |set: &&EventGroup| !by_cpu(set) && set.is_on(cpu);
+            let sets: Vec<&EventGroup> = self.event_requests.sets.iter().filter(is_its).collect();
             for set in sets {
                 match self.set(set, place, at, Some(tid)) {
                     Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(false),
                     Err(error) => {
-                        let error = refused(&error, &set.name, Restrictions::read(self.root));
-                        return Err(error.context(format!("cannot profile thread {tid}")));
+                        return Err(self.explained(&error, set).context(format!("cannot profile thread {tid}")));
                     }
                     Ok(()) => {}
                 }
@@ -341,9 +342,10 @@ impl Attacher<'_> {
     /// Opens the selected sets on each CPU.
     fn whole_cpus(&mut self, which: impl Fn(&EventGroup) -> bool) -> Result<()> {
         for at in 0..self.cpus.len() {
-            for set in self.event_requests.sets.iter().filter(|set| which(set)) {
-                let opened = self.set(set, Place::Cpu(self.cpus[at]), at, None);
-                self.cpu_result(opened, set, self.cpus[at])?;
+            let cpu = self.cpus[at];
+            for set in self.event_requests.sets.iter().filter(|set| which(set) && set.is_on(cpu)) {
+                let opened = self.set(set, Place::Cpu(cpu), at, None);
+                self.cpu_result(opened, set, cpu)?;
             }
         }
         Ok(())
@@ -352,7 +354,7 @@ impl Attacher<'_> {
     fn cgroup(&mut self, directory: &File) -> Result<()> {
         for at in 0..self.cpus.len() {
             let cpu = self.cpus[at];
-            for set in self.event_requests.sets.iter().filter(|set| !set.everywhere) {
+            for set in self.event_requests.sets.iter().filter(|set| !set.everywhere && set.is_on(cpu)) {
                 let opened = self.set(set, Place::Cgroup { directory, cpu }, at, None);
                 self.cpu_result(opened, set, cpu)?;
             }
@@ -364,12 +366,22 @@ impl Attacher<'_> {
     fn cpu_result(&self, opened: io::Result<()>, set: &EventGroup, cpu: u32) -> Result<()> {
         match opened {
             Err(error) if error.raw_os_error() == Some(ENODEV) && self.cpus.len() > 1 => Ok(()),
-            Err(error) => {
-                Err(refused(&error, &set.name, Restrictions::read(self.root))
-                    .context(format!("cannot profile CPU {cpu}")))
-            }
+            Err(error) => Err(self.explained(&error, set).context(format!("cannot profile CPU {cpu}"))),
             Ok(()) => Ok(()),
         }
+    }
+
+    /// What a refusal means for this group.
+    fn explained(&self, error: &io::Error, set: &EventGroup) -> Error {
+        let meant = refused(error, &set.name, Restrictions::read(self.root));
+        let is_access = set.requests.iter().any(|request| request.layout.access);
+        if is_access && meant.kind() == ErrorKind::Unsupported {
+            return meant.hint(
+                "Without PEBS or IBS, as in most virtual machines, leave --mem away. Older kernels let IBS sample only \
+                 whole CPUs with the kernel's code: run as root with -a.",
+            );
+        }
+        meant
     }
 
     /// Opens one group at one place, with its records in the CPU's ring.

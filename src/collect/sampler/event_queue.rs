@@ -27,8 +27,10 @@ pub struct ReaderGone;
 impl EventQueue {
     /// Adds an event.
     pub fn push(&mut self, event: Event) {
-        if self.waiting.len() >= MOST_WAITING && matches!(event, Event::Sample(_) | Event::OffCpu(_)) {
-            self.dropped += 1;
+        if self.waiting.len() >= MOST_WAITING && matches!(event, Event::Sample(_) | Event::Access(_) | Event::OffCpu(_))
+        {
+            // An access goes with its sample.
+            self.dropped += u64::from(!matches!(event, Event::Access(_)));
             if let Event::Sample(sample) = event {
                 self.dropped_on = sample.cpu;
             }

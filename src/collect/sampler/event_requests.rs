@@ -26,9 +26,16 @@ pub struct EventGroup {
     /// Whether it is opened on whole CPUs whatever the target: a wake-up is the waker's event, and wakers run anywhere.
     /// (Kernels up to some version also deliver it to the woken task's own events; 6.18 does not.)
     pub everywhere: bool,
+    /// The CPUs that have its events; empty for all.
+    pub cpus: Vec<u32>,
 }
 
 impl EventGroup {
+    /// Whether a CPU has its events.
+    pub fn is_on(&self, cpu: u32) -> bool {
+        self.cpus.is_empty() || self.cpus.contains(&cpu)
+    }
+
     /// Whether it may be opened on CPUs instead of threads: it only samples, and the kernel accepts a filter for it.
     /// Each hit of a tracepoint is a sample, so threads lose none of them.
     pub fn is_by_cpu(&self) -> bool {
@@ -93,7 +100,7 @@ impl EventRequests {
                 each * match (request.rate, role) {
                     (Some(Rate::Frequency(hertz)), _) => hertz,
                     // Read with the samples of its leader.
-                    (None, Role::Event(_)) => 0,
+                    (None, Role::Event(_) | Role::Leads) => 0,
                     // What does not fit is summed in the kernel.
                     (_, Role::Waits) => 500,
                     _ => 8_000,
@@ -109,7 +116,7 @@ pub fn records(name: &str, role: Role, exclude_kernel: bool) -> EventGroup {
     let mut request = Request::counting(event::SOFTWARE, [event::DUMMY, 0, 0]);
     (request.exclude.kernel, request.exclude.hv) = (exclude_kernel, exclude_kernel);
     (request.side_band, request.switches) = (role == Role::Tasks, role == Role::Switches);
-    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false }
+    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere: false, cpus: vec![] }
 }
 
 /// Layout of samples whose stacks are taken by `method`.
@@ -290,6 +297,7 @@ mod tests {
             roles: vec![role, role],
             name: "it".to_string(),
             everywhere,
+            cpus: vec![],
         }
     }
 

@@ -44,6 +44,8 @@ pub enum Role {
     Wakes(Field),
     /// A program in the kernel passes on a wait, or the sums of a thread that has ended.
     Waits,
+    /// Not at all: the CPU needs the event as leader of another one's group.
+    Leads,
     /// Not at all: the event carries context-switch records.
     Switches,
     /// Not at all: the event carries records of tasks and their mappings.
@@ -54,7 +56,7 @@ impl Role {
     /// The rings that its records go through.
     pub fn ring_kind(self) -> RingKind {
         match self {
-            Role::Event(_) => RingKind::Samples,
+            Role::Event(_) | Role::Leads => RingKind::Samples,
             Role::Leaves(_) | Role::Switches | Role::Waits => RingKind::Switches,
             Role::Wakes(_) => RingKind::Wakeups,
             Role::Tasks => RingKind::Tasks,

@@ -6,7 +6,7 @@ use super::event_requests::{EventGroup, EventRequests, Restrictions, layout, rec
 use super::origin::Role;
 use super::switches;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CallGraph, EventKind, EventSpec, Note, OnlyCode, Plan, Rate, Unit};
+use crate::model::{AccessSampling, CallGraph, EventKind, EventSpec, Note, OnlyCode, Plan, Rate, Unit};
 use crate::pmu::detect::is_virtual;
 use crate::sys::perf::event::{self, Place, Request};
 use crate::sys::perf::record::Layout;
@@ -28,6 +28,8 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     } else {
         plan.events.iter().map(|spec| countable(spec, hardware, &mut notes)).collect()
     };
+    let own = specs.len();
+    specs.extend(plan.accesses.iter().cloned());
     // The recording states what was sampled, not what was requested.
     for spec in &mut specs {
         if let Some(only) = plan.only {
@@ -54,7 +56,7 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
         }
         (request.reads_group, request.layout.members) = (members > 0, members as u8);
         // Counting groups take turns on the PMU; a sampling event among them would be inactive most of the time.
-        let alone = specs.len() == 1 + members && spec.kind.is_hardware();
+        let alone = own == 1 + members && spec.kind.is_hardware() && spec.access.is_none();
         request.pinned = hardware && alone && counts(0, 0, true);
         let role = Role::Event(index as u16);
         let same = index > 0 && spec.group.is_some() && specs[index - 1].group == spec.group;
@@ -63,12 +65,7 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
                 set.requests.push(request);
                 set.roles.push(role);
             }
-            None => sets.push(EventGroup {
-                requests: vec![request],
-                roles: vec![role],
-                name: spec.name.clone(),
-                everywhere: false,
-            }),
+            None => sets.push(group(spec, request, role)),
         }
     }
     let (mut waits, mut sums) = (None, None);
@@ -82,7 +79,21 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     let mut tasks = records("tasks", Role::Tasks, exclude_kernel);
     tasks.requests.iter_mut().for_each(|request| request.layout.cgroup = cgroups);
     sets.push(tasks);
+    // It stands before the id in a sample, which must have the same place in all.
+    let addressed = specs.iter().any(|spec| spec.access.is_some());
+    sets.iter_mut().flat_map(|set| &mut set.requests).for_each(|request| request.layout.address = addressed);
     Ok(EventRequests { sets, specs, notes, hardware, is_virtual, exclude_kernel, waits, sums })
+}
+
+/// An event in a group of its own, behind the leader that its CPU needs.
+fn group(spec: &EventSpec, request: Request, role: Role) -> EventGroup {
+    let AccessSampling { leader, cpus } = spec.access.clone().unwrap_or_default();
+    let leader = leader.as_ref().and_then(numbers).map(|(pmu, config)| {
+        let exclude = request.exclude.clone();
+        (Request { exclude, precise: request.precise, ..Request::counting(pmu, config) }, Role::Leads)
+    });
+    let (requests, roles) = leader.into_iter().chain([(request, role)]).unzip();
+    EventGroup { requests, roles, name: spec.name.clone(), everywhere: false, cpus }
 }
 
 /// How many events after the first one are read with its samples.
@@ -106,6 +117,7 @@ fn sample_request(
     let mut request = counting(spec, root)?;
     request.exclude.kernel |= exclude_kernel;
     request.layout = layout(method, request.exclude.kernel);
+    request.layout.access = spec.access.is_some();
     // Each hit of a tracepoint is one event: a frequency would skip most of them.
     let every = matches!(spec.kind, EventKind::Tracepoint { .. }) && matches!(rate, Rate::Frequency(_));
     request.rate = Some(if every { Rate::Period(1) } else { rate });

@@ -38,7 +38,9 @@ pub(super) fn sample_cost(event_requests: &EventRequests, rings: &mut Rings, cpu
     let cpu = *cpus.get(at)?;
     let _one_cpu = OneCpu::stay_on(cpu)?;
     let ring = rings.of_mut(RingKind::Samples, at)?;
-    let sampled: Vec<&Request> = event_requests.sampled().filter(|request| request.rate.is_some()).collect();
+    // What samples memory accesses would find none in this loop.
+    let is_sampled = |request: &&Request| request.rate.is_some() && !request.layout.access;
+    let sampled: Vec<&Request> = event_requests.sampled().filter(is_sampled).collect();
     let costs: Option<Vec<u64>> = sampled.iter().map(|request| cost_of(request, ring, cpu)).collect();
     costs?.iter().sum::<u64>().checked_div(sampled.len() as u64).map(Nanos)
 }
@@ -127,7 +129,7 @@ mod tests {
     /// What samples of these requests cost; `None` also where no rings may be opened.
     fn measured(requests: Vec<Request>) -> Option<Nanos> {
         let roles = (0..requests.len()).map(|index| Role::Event(index as u16)).collect();
-        let set = EventGroup { requests, roles, name: "it".to_string(), everywhere: false };
+        let set = EventGroup { requests, roles, name: "it".to_string(), everywhere: false, cpus: vec![] };
         let event_requests = EventRequests { sets: vec![set], ..EventRequests::default() };
         let cpus = affinity::get(0).ok()?;
         let (mut rings, _) = Rings::open(&cpus, &event_requests, Path::new("/")).ok()?;

@@ -212,7 +212,7 @@ mod tests {
     /// The frames of a sample, innermost first, as (module, address), and the built stack.
     fn built(method: CallGraph, layout: Layout, misc: u16, tail: &[u64]) -> (Vec<(Option<u32>, u64)>, BuiltStack) {
         let bytes = fake::sample(misc, 0x1010, 1, STAMP, &fake::words64(tail));
-        let Some((_, Record::Sample(sample))) = parse(&bytes, |_| Some(layout)) else { panic!("not a sample") };
+        let Some((_, Record::Sample(sample))) = parse(&bytes, false, |_| Some(layout)) else { panic!("not a sample") };
         let mut space = AddressMap::default();
         space.map(0x1000, 0x2000, &Placed { module: ModuleId(4), base: 0x1000, code: None });
         let mut out = EventQueue::default();
@@ -234,8 +234,17 @@ mod tests {
         (walk.collect(), built)
     }
 
-    const CHAIN: Layout =
-        Layout { members: 0, chain: true, raw: false, branches: false, registers: 0, stack_bytes: 0, cgroup: false };
+    const CHAIN: Layout = Layout {
+        members: 0,
+        chain: true,
+        raw: false,
+        branches: false,
+        registers: 0,
+        stack_bytes: 0,
+        cgroup: false,
+        address: false,
+        access: false,
+    };
 
     #[test]
     fn a_chain_is_split_at_its_markers_and_callers_lie_within_their_calls() {

@@ -119,7 +119,7 @@ fn every((pmu, config): (u32, u64), layout: Layout, role: Role, name: &str, ever
     let mut request = Request::counting(pmu, [config, 0, 0]);
     request.rate = Some(Rate::Period(1));
     request.layout = layout;
-    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere }
+    EventGroup { requests: vec![request], roles: vec![role], name: name.to_string(), everywhere, cpus: vec![] }
 }
 
 /// Sample layout for a thread that leaves the CPU.

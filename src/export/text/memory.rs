@@ -55,7 +55,7 @@ fn lines(page: &mut Page, view: &MemoryView) {
     }
     page.left_out(view.lines_left_out, "shared lines", " (--limit 0 shows all)");
     if view.stores == 0 {
-        let text = "no store was sampled, so writers are missing: `perf c2c record` samples them where the CPU can";
+        let text = "no store was sampled, so writers are missing: `record --mem` samples them where the CPU can";
         page.paragraph("  ", text, Some(Ink::Quiet));
     }
 }

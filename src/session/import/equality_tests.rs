@@ -115,9 +115,7 @@ impl World {
             branches: Words::default(),
             registers: Registers::default(),
             stack: &[],
-            address: 0,
-            cost: 0,
-            data_source: 0,
+            access: Default::default(),
             cgroup: None,
         };
         // The second event has no chains: the same bytes end otherwise.

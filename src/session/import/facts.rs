@@ -65,6 +65,7 @@ fn spec(event: &PerfEvent) -> EventSpec {
         group: *group,
         // perf gives such events no rate of their own.
         read_by_leader: group.is_some() && attr.rate == 0 && attr.reads_group(),
+        access: None,
         unit,
     }
 }

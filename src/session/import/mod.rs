@@ -4,7 +4,6 @@
 //! A perf.data file takes the same path as a live capture: mappings form an address space per process, stacks are
 //! numbered, and copied stack bytes are unwound if the code is available. Missing information becomes a note.
 
-mod accesses;
 mod chains;
 #[cfg(test)]
 mod equality_tests;

@@ -1,7 +1,6 @@
 //! Converts a perf.data file to an event stream: records in time order, samples with their weights.
 //! Unusable records are skipped and counted, and the recording notes their number.
 
-use super::accesses;
 use super::files::{LocalFiles, Recorded};
 use super::kernel::KernelNames;
 use super::names::Names;
@@ -11,7 +10,7 @@ use super::stacks::{StackContext, Stacks};
 use super::tasks::Tasks;
 use super::{Options, Source, facts};
 use crate::abi::perf::{MmapRecord, Mode};
-use crate::collect::host;
+use crate::collect::{accesses, host};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     CounterDef, CounterId, CounterReading, Definition, Event, LossKind, Lost, Meta, Note, Progress, ProgressUnit,
@@ -254,7 +253,7 @@ impl<'a, O: Output> Import<'a, O> {
         self.problems.branches += u64::from(attr.has_branches() && !attr.has_call_stack());
         let number = |event: usize| u16::try_from(event).unwrap_or_default();
         let own = Sample { at, pid, tid, cpu, event: number(record.event), weight: 1, stack, end, kernel };
-        if let Some(access) = accesses::decode(sample, &own) {
+        if let Some(access) = accesses::decode(sample.access, &own) {
             self.output.push(Event::Access(access));
         }
         let fixed = if attr.is_frequency() { 1 } else { attr.rate };

@@ -279,9 +279,7 @@ mod tests {
             branches: Words::new(&branches, false),
             registers: Registers::default(),
             stack: &[],
-            address: 0,
-            cost: 0,
-            data_source: 0,
+            access: Default::default(),
             cgroup: None,
         };
         let mut out = EventQueue::default();
@@ -361,9 +359,7 @@ mod tests {
             branches: Words::default(),
             registers,
             stack: &[],
-            address: 0,
-            cost: 0,
-            data_source: 0,
+            access: Default::default(),
             cgroup: None,
         };
         let mut out = EventQueue::default();

@@ -2,6 +2,7 @@
 //! Lists are views of the record's bytes, so no allocation depends on a number in the file.
 
 use super::attr::{Attr, read, sample};
+use crate::abi::data_source::AccessWords;
 use crate::abi::perf::{self, CgroupRecord, CommRecord, MmapRecord, Mode, Registers, TaskRecord, kind};
 use crate::abi::{Cursor, Words};
 
@@ -78,12 +79,8 @@ pub struct Sample<'a> {
     pub registers: Registers<'a>,
     /// User stack from the stack pointer upwards.
     pub stack: &'a [u8],
-    /// The address of the data; 0 if it was not recorded or the hardware did not tell it.
-    pub address: u64,
-    /// What the hardware measured of it, of loads mostly the latency in cycles; 0 if nothing.
-    pub cost: u64,
-    /// Where the data was (`union perf_mem_data_src`); 0 if it was not recorded.
-    pub data_source: u64,
+    /// What it did to memory.
+    pub access: AccessWords,
     /// The id of its control group, where recorded.
     pub cgroup: Option<u64>,
 }
@@ -179,7 +176,7 @@ fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr) -> Option<Sample
         if has(sample::REGS_USER) { Registers::parse(cursor, attr.registers)? } else { Registers::default() };
     let stack = if has(sample::STACK_USER) { perf::stack(cursor)? } else { &[] };
     let cost = if has(sample::WEIGHT | sample::WEIGHT_STRUCT) { cost(cursor.u64()?, attr) } else { 0 };
-    let data_source = if has(sample::DATA_SRC) { cursor.u64()? } else { 0 };
+    let source = if has(sample::DATA_SRC) { cursor.u64()? } else { 0 };
     let cgroup = if has(sample::CGROUP) { cgroup(cursor, attr) } else { None };
     // Sizes of pages and the like follow; they are not read.
     let mode = Mode::of(misc);
@@ -194,9 +191,7 @@ fn sampled<'a>(misc: u16, cursor: &mut Cursor<'a>, attr: &Attr) -> Option<Sample
         branches,
         registers,
         stack,
-        address,
-        cost,
-        data_source,
+        access: AccessWords { address, cost, source },
         cgroup,
     })
 }
@@ -319,8 +314,8 @@ mod tests {
             };
             assert_eq!((sample.mode, sample.ip, sample.pid, sample.tid), (Mode::User, Some(0x1010), Some(5), Some(6)));
             assert_eq!((sample.period, sample.cgroup), (Some(250), Some(0xffff)));
-            let access = (sample.address, sample.cost, sample.data_source);
-            assert_eq!(access, (0xadd, 412, 0x118_6810_0242), "the weight is the lower half");
+            let access = AccessWords { address: 0xadd, cost: 412, source: 0x118_6810_0242 };
+            assert_eq!(sample.access, access, "the weight is the lower half");
             let reads = sample.reads.unwrap();
             assert_eq!(reads.iter().collect::<Vec<_>>(), [(41, Some(77)), (42, Some(78))]);
             assert_eq!((reads.enabled, reads.running), (Some(10), Some(9)));

@@ -191,6 +191,11 @@ impl Request {
             user_regs: (layout.registers > 0).then_some(RegsMask(layout.registers)),
             user_stack: (layout.stack_bytes > 0).then_some(Size(layout.stack_bytes)),
             cgroup: layout.cgroup,
+            data_addr: layout.address,
+            data_source: layout.access,
+            // The one word that all kernels have: of processors that measure several latencies it is the first, as in
+            // the structure that newer ones offer.
+            weight: layout.access.then_some(cfg::Repr::Full),
             ..Default::default()
         }
     }

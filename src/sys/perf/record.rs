@@ -3,8 +3,10 @@
 //!
 //! All events are opened with the same common fields, so that records of different events can share one ring. Samples
 //! begin with address, task, time, id, CPU and period; every other record ends with task, time, id and CPU: the id has
-//! a fixed place.
+//! a fixed place. Where memory accesses are sampled, all samples of the capture have the address of their data before
+//! the id.
 
+use crate::abi::data_source::AccessWords;
 use crate::abi::perf::{self, CgroupRecord, CommRecord, MmapRecord, Mode, Registers, TaskRecord, kind, misc};
 use crate::abi::{Cursor, Words};
 
@@ -25,6 +27,10 @@ pub struct Layout {
     pub stack_bytes: u32,
     /// The id of the task's control group.
     pub cgroup: bool,
+    /// The address of the data. It stands before the id: all events of a capture have it, or none.
+    pub address: bool,
+    /// What was measured of a memory access, and where its data was.
+    pub access: bool,
 }
 
 /// Task, time, event and CPU, which every record has.
@@ -65,6 +71,8 @@ pub struct Sample<'a> {
     pub stack: &'a [u8],
     /// The task's control group, by its id.
     pub cgroup: Option<u64>,
+    /// What it did to memory.
+    pub access: AccessWords,
 }
 
 /// Contents of a record.
@@ -108,15 +116,19 @@ pub fn time(record: &[u8]) -> Option<u64> {
     Cursor::native(record.get(at..)?).u64()
 }
 
-/// Parses one record, header included. `layout` returns the contents of an event's samples; a sample of an unknown
-/// event is `Other`.
-pub fn parse<'a>(record: &'a [u8], layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(SampleId, Record<'a>)> {
+/// Parses one record, header included. `addressed` says whether the samples of this capture have the address of their
+/// data; `layout` returns the contents of an event's samples; a sample of an unknown event is `Other`.
+pub fn parse<'a>(
+    record: &'a [u8],
+    addressed: bool,
+    layout: impl FnOnce(u64) -> Option<Layout>,
+) -> Option<(SampleId, Record<'a>)> {
     let (kind, misc) = header(record)?;
     if kind == kind::SAMPLE {
-        return sample(record.get(HEADER..)?, misc, layout);
+        return sample(record.get(HEADER..)?, misc, addressed, layout);
     }
     let (body, trailer) = record.get(HEADER..)?.split_at_checked(record.len().checked_sub(HEADER + TRAILER)?)?;
-    let stamp = stamp(&mut Cursor::native(trailer))?;
+    let (stamp, _) = stamp(&mut Cursor::native(trailer), false)?;
     let cursor = &mut Cursor::native(body);
     let record = match kind {
         kind::MMAP2 => Record::Mmap(MmapRecord::parse(kind, misc, cursor)?),
@@ -140,17 +152,23 @@ fn header(record: &[u8]) -> Option<(u32, u16)> {
     Some((kind, misc))
 }
 
-/// Task, time, id and CPU, in the order that samples and the ends of other records share.
-fn stamp(cursor: &mut Cursor<'_>) -> Option<SampleId> {
-    let (pid, tid) = (cursor.u32()?, cursor.u32()?);
-    let (time, id) = (cursor.u64()?, cursor.u64()?);
-    Some(SampleId { pid, tid, time, id, cpu: cursor.u32()? })
+/// Task, time, id and CPU, in the order that samples and the ends of other records share; 0 for the address that only
+/// samples may have between them.
+fn stamp(cursor: &mut Cursor<'_>, addressed: bool) -> Option<(SampleId, u64)> {
+    let (pid, tid, time) = (cursor.u32()?, cursor.u32()?, cursor.u64()?);
+    let address = if addressed { cursor.u64()? } else { 0 };
+    Some((SampleId { pid, tid, time, id: cursor.u64()?, cpu: cursor.u32()? }, address))
 }
 
-fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layout>) -> Option<(SampleId, Record<'a>)> {
+fn sample<'a>(
+    body: &'a [u8],
+    misc: u16,
+    addressed: bool,
+    layout: impl FnOnce(u64) -> Option<Layout>,
+) -> Option<(SampleId, Record<'a>)> {
     let cursor = &mut Cursor::native(body);
     let ip = cursor.u64()?;
-    let stamp = stamp(cursor)?;
+    let (stamp, address) = stamp(cursor, addressed)?;
     cursor.skip(4)?;
     let period = cursor.u64()?;
     let Some(layout) = layout(stamp.id) else { return Some((stamp, Record::Other)) };
@@ -161,9 +179,11 @@ fn sample<'a>(body: &'a [u8], misc: u16, layout: impl FnOnce(u64) -> Option<Layo
     let registers =
         if layout.registers > 0 { Registers::parse(cursor, layout.registers)? } else { Registers::default() };
     let stack = if layout.stack_bytes > 0 { perf::stack(cursor)? } else { &[] };
+    let (cost, source) = if layout.access { (cursor.u64()?, cursor.u64()?) } else { (0, 0) };
     let cgroup = if layout.cgroup { Some(cursor.u64()?) } else { None };
-    let mode = Mode::of(misc);
-    Some((stamp, Record::Sample(Sample { ip, period, mode, counts, chain, raw, branches, registers, stack, cgroup })))
+    let (mode, access) = (Mode::of(misc), AccessWords { address, cost, source });
+    let sample = Sample { ip, period, mode, counts, chain, raw, branches, registers, stack, cgroup, access };
+    Some((stamp, Record::Sample(sample)))
 }
 
 /// The counts of a group: their number, the times enabled and running, and the counts, the leader's first.
@@ -191,9 +211,20 @@ pub(crate) mod fake {
 
     /// A sample with `tail` after the common prefix.
     pub fn sample(misc: u16, ip: u64, period: u64, stamp: SampleId, tail: &[u8]) -> Vec<u8> {
+        addressed(misc, ip, &[], period, stamp, tail)
+    }
+
+    /// The same, of a capture whose samples have the address of their data.
+    pub fn access(misc: u16, ip: u64, address: u64, period: u64, stamp: SampleId, tail: &[u8]) -> Vec<u8> {
+        addressed(misc, ip, &[address], period, stamp, tail)
+    }
+
+    fn addressed(misc: u16, ip: u64, address: &[u64], period: u64, stamp: SampleId, tail: &[u8]) -> Vec<u8> {
         let mut bytes = words64(&[ip]);
         bytes.extend(words32(&[stamp.pid, stamp.tid]));
-        bytes.extend(words64(&[stamp.time, stamp.id, u64::from(stamp.cpu), period]));
+        bytes.extend(words64(&[stamp.time]));
+        bytes.extend(words64(address));
+        bytes.extend(words64(&[stamp.id, u64::from(stamp.cpu), period]));
         bytes.extend(tail);
         framed(kind::SAMPLE, misc, &bytes)
     }
@@ -284,7 +315,7 @@ mod tests {
     const STAMP: SampleId = SampleId { pid: 41, tid: 42, time: 7_000, id: 99, cpu: 3 };
 
     fn read(record: &[u8], layout: Layout) -> Option<(SampleId, Record<'_>)> {
-        parse(record, |id| (id == 99).then_some(layout))
+        parse(record, layout.address, |id| (id == 99).then_some(layout))
     }
 
     #[test]
@@ -297,14 +328,16 @@ mod tests {
             registers: 0b111,
             stack_bytes: 16,
             cgroup: true,
+            address: true,
+            access: true,
         };
         let mut tail = words64(&[2, 70, 60, 500, 900]);
         tail.extend(words64(&[2, 0xaa, 0xbb]));
         tail.extend(words32(&[4, 0xfeed]));
         tail.extend(words64(&[1, 10, 20, 30]));
         tail.extend(words64(&[2, 1, 2, 3]));
-        tail.extend(words64(&[16, 0x11, 0x22, 8, 4711]));
-        let bytes = fake::sample(2, 0x400, 1003, STAMP, &tail);
+        tail.extend(words64(&[16, 0x11, 0x22, 8, 412, 0x118_6810_0242, 4711]));
+        let bytes = fake::access(2, 0x400, 0xadd, 1003, STAMP, &tail);
         let Some((stamp, Record::Sample(sample))) = read(&bytes, layout) else { panic!("not a sample") };
         assert_eq!((stamp, time(&bytes)), (STAMP, Some(7_000)));
         assert_eq!((sample.ip, sample.period, sample.mode, sample.registers.wide), (0x400, 1003, Mode::User, true));
@@ -313,6 +346,7 @@ mod tests {
         assert_eq!(sample.raw, 0xfeedu32.to_ne_bytes());
         assert_eq!(sample.branches.iter().collect::<Vec<_>>(), [10, 20, 30]);
         assert_eq!(sample.registers.values.iter().collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(sample.access, AccessWords { address: 0xadd, cost: 412, source: 0x118_6810_0242 });
         assert_eq!((sample.stack, sample.cgroup), (&0x11u64.to_ne_bytes()[..], Some(4711)));
     }
 
@@ -375,11 +409,13 @@ mod tests {
             registers: 0b111,
             stack_bytes: 16,
             cgroup: true,
+            address: true,
+            access: true,
         };
         let mut tail = words64(&[2, 70, 60, 500, 900, 1, 0xaa]);
         tail.extend(words32(&[4, 1]));
-        tail.extend(words64(&[0, 2, 1, 2, 3, 8, 0x11, 8, 99]));
-        for whole in [fake::sample(2, 1, 1, STAMP, &tail), fake::mapping(1, 2, 3, 4, "/x", STAMP)] {
+        tail.extend(words64(&[0, 2, 1, 2, 3, 8, 0x11, 8, 1, 2, 99]));
+        for whole in [fake::access(2, 1, 0, 1, STAMP, &tail), fake::mapping(1, 2, 3, 4, "/x", STAMP)] {
             assert!(read(&whole, layout).is_some());
             for cut in 0..whole.len() {
                 let _ = (read(&whole[..cut], layout), time(&whole[..cut]));

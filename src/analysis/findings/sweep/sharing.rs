@@ -93,7 +93,7 @@ fn finding(
         place: hot_function.map(|hot_function| Place::on_cpu(hot_function.frames.clone())),
         refuted_by: "memory bandwidth is used up, or the growth is spread over many functions",
         next_step:
-            "Find the line with `perf c2c record` and `ironlaw report -i perf.data`: give each thread its own copy on \
+            "Find the line with `ironlaw record --mem` (or `perf c2c record`) and `ironlaw report`: give each thread its own copy on \
                     its own line, or write it less often."
                 .to_string(),
     }

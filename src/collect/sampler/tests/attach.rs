@@ -25,6 +25,7 @@ fn refused_everywhere(requests: usize) -> EventRequests {
         roles: vec![Role::Event(0); requests],
         name: "it".to_string(),
         everywhere: false,
+        cpus: vec![],
     };
     EventRequests { sets: vec![set], ..EventRequests::default() }
 }

@@ -43,7 +43,7 @@ pub(super) fn lines(view: &NumaView) -> Vec<Line> {
         }
         None => {
             out.push(Line::of(Tone::Heading, "Memory accesses"));
-            let text = "  none were sampled: `perf mem record` does where the CPU can, and ironlaw reads its perf.data";
+            let text = "  none were sampled: --mem does where the CPU can; perf.data of `perf mem record` has them too";
             out.push(Line::of(Tone::Quiet, text));
         }
     }

@@ -1,12 +1,13 @@
-//! The memory accesses of samples that carry the source of their data (`perf mem record`, `perf c2c record`).
+//! The memory accesses of samples that carry the source of their data: sampled here, or by `perf mem record` and
+//! `perf c2c record`.
 
-use crate::abi::data_source::{DataSource, SAME_NODE, bit, number};
+use crate::abi::data_source::{AccessWords, DataSource, SAME_NODE, bit, number};
 use crate::model::{AccessKind, MemoryAccess, MemoryLevel, Sample, Snoop, TlbResult};
-use crate::store::perfdata;
 
 /// The access of a sample; `None` if the hardware did not tell what the instruction did to memory.
-pub(super) fn decode(sample: &perfdata::Sample<'_>, own: &Sample) -> Option<MemoryAccess> {
-    let source = DataSource::of(sample.data_source);
+#[must_use]
+pub fn decode(words: AccessWords, own: &Sample) -> Option<MemoryAccess> {
+    let source = DataSource::of(words.source);
     let Sample { at, pid, tid, cpu, event, stack, .. } = *own;
     Some(MemoryAccess {
         at,
@@ -15,7 +16,7 @@ pub(super) fn decode(sample: &perfdata::Sample<'_>, own: &Sample) -> Option<Memo
         cpu,
         event,
         stack,
-        address: Some(sample.address).filter(|address| *address != 0),
+        address: Some(words.address).filter(|address| *address != 0),
         kind: kind(source)?,
         level: level(source),
         missed: source.level & bit::LEVEL_MISS != 0,
@@ -23,7 +24,7 @@ pub(super) fn decode(sample: &perfdata::Sample<'_>, own: &Sample) -> Option<Memo
         tlb: tlb(source),
         locked: source.lock & bit::LOCKED != 0,
         // Hardware that did not measure it writes 0: AMD's IBS of hits, older processors of stores.
-        latency: Some(sample.cost).filter(|cycles| *cycles != 0),
+        latency: Some(words.cost).filter(|cycles| *cycles != 0),
     })
 }
 
