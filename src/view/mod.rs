@@ -3,6 +3,7 @@
 
 pub mod annotate;
 pub(crate) mod baseline;
+mod cgroup_tree;
 pub(crate) mod code_ipc;
 pub(crate) mod context;
 pub(crate) mod counters;

@@ -1,6 +1,7 @@
 //! Lines of the threads view that stand for the threads of a process or of a control group, and what samples and waits
 //! tell of threads that are not read one by one, as on a whole machine.
 
+use super::cgroup_tree::CgroupTree;
 use super::context::ViewContext;
 use super::cpu_shares::{CpuShares, seconds_of_weight};
 use super::query::LineKey;
@@ -64,6 +65,7 @@ fn queue_time(span: &OffCpu, selection: &Selection) -> Nanos {
 pub(super) struct Groups<'a, 'b> {
     pub(super) context: &'a ViewContext<'b>,
     pub(super) cgroups: Cgroups<'a>,
+    pub(super) tree: CgroupTree,
     pub(super) by: LineKey,
 }
 
@@ -80,9 +82,15 @@ impl Groups<'_, '_> {
         }
     }
 
+    /// The numbers of the lines that count a thread: its own, and those of the control groups around it.
+    fn numbers(&self, line: &ThreadLine) -> Vec<u32> {
+        let number = self.number(line);
+        if self.by == LineKey::Cgroup { self.tree.with_outer(number).collect() } else { vec![number] }
+    }
+
     fn name(&self, line: &ThreadLine, number: u32) -> String {
         match self.by {
-            LineKey::Cgroup => self.cgroups.path(number).unwrap_or("[unknown]").to_string(),
+            LineKey::Cgroup => self.tree.path(number).unwrap_or("[unknown]").to_string(),
             _ => line.process.clone(),
         }
     }
@@ -93,7 +101,7 @@ impl Groups<'_, '_> {
         Some(match self.by {
             LineKey::Thread => Selection { tids: vec![number], ..all },
             LineKey::Process => Selection { pids: vec![number], ..all },
-            LineKey::Cgroup => Selection { cgroups: vec![self.cgroups.path(number)?.to_string()], ..all },
+            LineKey::Cgroup => Selection { cgroups: group_and_inside(self.tree.path(number)?), ..all },
             LineKey::Cpu => return None,
         })
     }
@@ -106,15 +114,22 @@ impl Groups<'_, '_> {
         let mut sums: FxHashMap<u32, Sum> = FxHashMap::default();
         let span = self.context.window.span().seconds().max(1e-9);
         for (lifetime, line) in &threads {
-            let number = self.number(line);
-            let sum = sums.entry(number).or_insert_with(|| Sum::new(number, self.name(line, number)));
-            sum.add(line, lifetime.seconds() / span, self.context);
+            for number in self.numbers(line) {
+                let sum = sums.entry(number).or_insert_with(|| Sum::new(number, self.name(line, number)));
+                sum.line.parent = self.tree.parent(number).filter(|_| self.by == LineKey::Cgroup);
+                sum.add(line, lifetime.seconds() / span, self.context);
+            }
         }
         let mut lines: Vec<ThreadLine> = sums.into_values().map(Sum::line).collect();
         let run = |line: &ThreadLine| line.running.value().copied().unwrap_or(-1.0);
         lines.sort_by(|a, b| run(b).total_cmp(&run(a)).then(b.samples.cmp(&a.samples)).then(a.tid.cmp(&b.tid)));
         lines
     }
+}
+
+/// Patterns for a control group and all within it.
+pub(crate) fn group_and_inside(path: &str) -> Vec<String> {
+    vec![path.to_string(), format!("{}/*", path.trim_end_matches('/'))]
 }
 
 /// Threads added up.

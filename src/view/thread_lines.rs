@@ -13,6 +13,8 @@ pub struct ThreadLine {
     pub tid: u32,
     /// Process id.
     pub pid: u32,
+    /// The control group that it lies in, by its number; `None` for other lines.
+    pub parent: Option<u32>,
     /// Number of threads.
     pub threads: u64,
     /// Its name.
@@ -85,6 +87,7 @@ impl ThreadLine {
         ThreadLine {
             tid: number,
             pid: number,
+            parent: None,
             threads: 0,
             process: name.clone(),
             name,
@@ -115,6 +118,7 @@ impl ThreadLine {
         ThreadLine {
             tid: row.task.tid,
             pid: row.task.pid,
+            parent: None,
             threads: 1,
             name: row.task.comm.clone(),
             process: String::new(),

@@ -1,10 +1,12 @@
 //! View model: the threads, how each spent its time, and the target's share of every CPU.
 
+use super::cgroup_tree::CgroupTree;
 use super::context::ViewContext;
 use super::cpu_shares::CpuShares;
 use super::line_counters;
 use super::overview::past::past;
 use super::query::LineKey;
+pub(crate) use super::thread_groups::group_and_inside;
 use super::thread_groups::{Groups, SampledTimes};
 pub use super::thread_lines::{CpuLine, ThreadLine, WaitLine};
 use crate::analysis::{Cause, Cgroups, ThreadRow, Window, blocked_paths, threads, waits_by_thread};
@@ -80,14 +82,15 @@ impl ThreadsView {
         };
         let sampled = SampledTimes::of(context, &shares_of_cpus);
         let lines = rows.iter().map(|row| (row.lifetime, sampled.complete(line(row), row.lifetime))).collect();
-        let groups = Groups { context, cgroups: Cgroups::of(profile), by };
+        let cgroups = if by == LineKey::Cgroup { Cgroups::of(profile) } else { Cgroups::default() };
+        let groups = Groups { context, tree: CgroupTree::of(&cgroups), cgroups, by };
         let wanted = detail.and_then(|number| groups.selection(number));
         let paths = wanted.map(|one| blocked_paths(profile, names, tasks, &one)).unwrap_or_default();
         let mut threads = match by {
             LineKey::Cpu => shares_of_cpus.lines(context),
             _ => groups.lines(lines),
         };
-        line_counters::complete(&mut threads, context, &groups.cgroups, by);
+        line_counters::complete(&mut threads, &groups);
         ThreadsView {
             by,
             threads,

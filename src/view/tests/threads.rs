@@ -253,6 +253,38 @@ fn threads_are_put_together_by_process_and_by_control_group() {
 }
 
 #[test]
+fn a_control_group_counts_what_those_in_it_count_and_one_that_holds_several_is_a_line() {
+    let mut synthetic = Synthetic::new();
+    let counts = |name, config| EventSpec::new(name, EventKind::Hardware(config), Unit::Count);
+    synthetic.meta.events = vec![counts("cycles", 0), counts("instructions", 1)];
+    synthetic.meta.plan.target = Target::Cpus { cpus: vec![] };
+    for (tid, path, instructions) in [(41, "/web/api", 20), (42, "/web/jobs", 80), (43, "/batch", 40)] {
+        synthetic.alive(tid, "main").joins(0, tid, path);
+        for (event, samples) in [(0, 40), (1, instructions)] {
+            (synthetic.event, synthetic.weight) = (event, 1000);
+            synthetic.samples(0, tid, "app!main", samples);
+        }
+    }
+    let profile = synthetic.finish();
+    let query = query(TimeSelector::All, CompareWith::Nothing);
+    let context = ViewContext::of(&profile, None, Bounds { since: Nanos(0), now: ms(2000) }, &query);
+    let lines = ThreadsView::of(&context, LineKey::Cgroup, None).threads;
+    let name = |number: u32| lines.iter().find(|line| line.tid == number).map(|line| line.name.as_str());
+    let mut found: Vec<_> = lines
+        .iter()
+        .map(|line| (line.name.as_str(), line.parent.and_then(name), line.threads, line.ipc.value().copied()))
+        .collect();
+    found.sort_by_key(|line| line.0);
+    let expected = [
+        ("/batch", None, 1, Some(1.0)),
+        ("/web", None, 2, Some(1.25)),
+        ("/web/api", Some("/web"), 1, Some(0.5)),
+        ("/web/jobs", Some("/web"), 1, Some(2.0)),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn lines_whose_threads_are_not_read_have_the_ipc_of_their_group_or_of_their_samples() {
     let mut synthetic = Synthetic::new();
     let counts = |name, config| EventSpec::new(name, EventKind::Hardware(config), Unit::Count);

@@ -218,6 +218,12 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<
     match column {
         "tid" if state.by == LineKey::Cgroup => Cell::new(row.threads.to_string(), cx.theme.dim),
         "tid" => Cell::new(row.tid.to_string(), cx.theme.dim),
+        "thread" if row.parent.is_some() => {
+            let parent = state.parent_name(row).unwrap_or_default();
+            let name = row.name.strip_prefix(parent).map_or(row.name.as_str(), |own| own.trim_start_matches('/'));
+            let style = if state.matches(row) { cx.theme.found } else { cx.theme.text };
+            Cell::new(format!("{}{name}", "  ".repeat(state.depth(row))), style)
+        }
         "thread" if state.matches(row) => Cell::new(row.name.as_str(), cx.theme.found),
         "thread" if !row.alive => Cell::new(format!("{} (ended)", row.name), cx.theme.dim),
         "thread" => Cell::new(row.name.as_str(), cx.theme.text),

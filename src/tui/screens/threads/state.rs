@@ -4,7 +4,8 @@ use crate::model::Measure;
 use crate::tui::list::{List, ListRow};
 use crate::tui::panel::{PanelRequest, ScreenId};
 use crate::view::query::{LineKey, TaskFilter};
-use crate::view::threads::{ThreadLine, ThreadsView as View};
+use crate::view::threads::{ThreadLine, ThreadsView as View, group_and_inside};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 
 /// The order of the rows.
@@ -65,7 +66,19 @@ impl State {
             let order = self.compare(a, b).then(a.tid.cmp(&b.tid));
             if self.reversed { order.reverse() } else { order }
         });
-        rows
+        if self.by == LineKey::Cgroup { in_tree(view, &rows) } else { rows }
+    }
+
+    /// The path of the control group that a row's group lies in.
+    pub(super) fn parent_name(&self, row: &ThreadLine) -> Option<&str> {
+        parent(&self.view.as_ref()?.threads, row).map(|line| line.name.as_str())
+    }
+
+    /// How many shown groups a row lies in.
+    pub(super) fn depth(&self, row: &ThreadLine) -> usize {
+        let threads = self.view.as_ref().map_or(&[][..], |view| &view.threads);
+        let above = |row: &&ThreadLine| parent(threads, row);
+        std::iter::successors(Some(row), |row| above(row)).count() - 1
     }
 
     /// Most first; names and numbers ascending; missing values last.
@@ -113,11 +126,36 @@ impl State {
             LineKey::Process => {
                 (TaskFilter { pids: vec![row.tid], ..all }, format!("process {} {}", row.name, row.tid))
             }
-            LineKey::Cgroup => (TaskFilter { cgroups: vec![row.name.clone()], ..all }, format!("cgroup {}", row.name)),
+            LineKey::Cgroup => {
+                (TaskFilter { cgroups: group_and_inside(&row.name), ..all }, format!("cgroup {}", row.name))
+            }
             LineKey::Cpu => (TaskFilter { cpus: vec![row.tid], ..all }, row.name.clone()),
         };
         vec![PanelRequest::Only(filter, label), PanelRequest::Go(ScreenId::Flame)]
     }
+}
+
+/// The line of the control group that a line's group lies in.
+fn parent<'a>(threads: &'a [ThreadLine], row: &ThreadLine) -> Option<&'a ThreadLine> {
+    threads.iter().find(|line| Some(line.tid) == row.parent)
+}
+
+/// Rows in their order, each followed by those of the control groups in it. A row whose group is not shown stands alone.
+fn in_tree(view: &View, rows: &[usize]) -> Vec<usize> {
+    let line = |at: usize| &view.threads[at];
+    let shown: FxHashSet<u32> = rows.iter().map(|at| line(*at).tid).collect();
+    let mut inside: FxHashMap<Option<u32>, Vec<usize>> = FxHashMap::default();
+    // The last comes off the stack first.
+    for at in rows.iter().rev() {
+        inside.entry(line(*at).parent.filter(|parent| shown.contains(parent))).or_default().push(*at);
+    }
+    let mut open = inside.remove(&None).unwrap_or_default();
+    let mut ordered = Vec::with_capacity(rows.len());
+    while let Some(at) = open.pop() {
+        ordered.push(at);
+        open.extend(inside.remove(&Some(line(at).tid)).unwrap_or_default());
+    }
+    ordered
 }
 
 /// Whether the name or the number of a thread contains the text, which is in lower case.

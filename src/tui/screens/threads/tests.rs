@@ -21,6 +21,7 @@ fn line(tid: u32, name: &str, running: f64, queued: f64) -> ThreadLine {
     ThreadLine {
         tid,
         pid: 100,
+        parent: None,
         threads: 1,
         name: name.into(),
         process: "server".into(),
@@ -127,12 +128,35 @@ fn enter_shows_the_thread_alone_and_detail_asks_for_its_waits() {
 }
 
 #[test]
+fn control_groups_stand_below_those_that_they_lie_in_whatever_the_order_is() {
+    let group = |tid, parent, name: &str, run| ThreadLine { parent, ..line(tid, name, run, 0.0) };
+    let threads = vec![
+        group(7, None, "/web", 0.5),
+        group(1, Some(7), "/web/api", 0.1),
+        group(2, Some(7), "/web/jobs", 0.4),
+        group(3, None, "/batch", 0.6),
+    ];
+    let mut state = State::default();
+    state.by = LineKey::Cgroup;
+    state.show(PanelView::Threads(View { by: LineKey::Cgroup, threads, ..view() }));
+    let order = |state: &State| state.list_rows().iter().map(|row| row.key).collect::<Vec<_>>();
+    assert_eq!(order(&state), [3, 7, 2, 1]);
+    let text = drawn(&state, false, false, 100, 10);
+    assert!(text.contains(" /web  ") && text.contains("   api ") && !text.contains("/web/api"), "{text}");
+    act(&mut state, &[A::SortReverse]);
+    assert_eq!(order(&state), [7, 1, 2, 3]);
+    state.search("api");
+    act(&mut state, &[A::Filter]);
+    assert_eq!(order(&state), [1], "alone, as its group is not shown");
+}
+
+#[test]
 fn the_key_of_groups_goes_around_and_enter_narrows_to_what_a_row_stands_for() {
     let mut state = state();
     let all = TaskFilter::default;
     for (by, name, filter) in [
         (LineKey::Process, "redis-server", TaskFilter { pids: vec![7], ..all() }),
-        (LineKey::Cgroup, "/web", TaskFilter { cgroups: vec!["/web".into()], ..all() }),
+        (LineKey::Cgroup, "/web", TaskFilter { cgroups: vec!["/web".into(), "/web/*".into()], ..all() }),
         (LineKey::Cpu, "CPU 7", TaskFilter { cpus: vec![7], ..all() }),
     ] {
         assert_eq!(act(&mut state, &[A::Who]), [PanelRequest::Refresh], "{by:?}");
