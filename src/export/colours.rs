@@ -44,9 +44,9 @@ pub(super) fn rate_colour(step: Option<i8>) -> (u8, u8, u8) {
 
 /// The legend of these colours.
 pub(super) fn rate_legend() -> Vec<(&'static str, (u8, u8, u8))> {
-    let names = ["half or less", "less", "as all code", "more", "twice or more"];
+    let names = ["0.5x", "less", "as all", "more", "2x"];
     let known = names.into_iter().zip(-2..).map(|(name, step)| (name, rate_colour(Some(step))));
-    known.chain([("not known", rate_colour(None))]).collect()
+    known.chain([("unknown", rate_colour(None))]).collect()
 }
 
 /// The legend: what each hue means.

@@ -391,7 +391,7 @@ fn a_picture_by_cycles_per_instruction_colours_functions_against_all_code_and_sa
     assert_eq!(fill("slow"), "rgb(244,150,110)");
     assert_eq!(fill("fast"), "rgb(190,220,240)");
     assert_eq!(fill("main"), "rgb(214,214,214)");
-    assert!(picture.contains("coloured by cycles per instruction") && picture.contains("twice or more"), "{picture}");
+    assert!(picture.contains("coloured by cycles per instruction") && picture.contains(">2x</text>"), "{picture}");
     let error = with(Some(CodeRate::Mpki)).unwrap_err();
     assert!(error.to_string().contains("not known of any function"), "{error}");
 }

@@ -205,7 +205,10 @@ impl State {
         text += &format!("  self {}  {}", percent(cell.own), amount(cell.value, self.tree.unit));
         text += &format!("  {} samples", number::count(cell.samples));
         if let Some(rates) = self.tree.path_rates(node) {
-            text += &format!("  IPC {}  MPKI {}", code_ipc::cell(rates.ipc), code_ipc::cell(rates.mpki));
+            text += &format!("  IPC {}", code_ipc::cell(rates.ipc));
+            if rates.mpki.value().is_some() {
+                text += &format!("  MPKI {}", code_ipc::cell(rates.mpki));
+            }
         }
         if label.inlined {
             text += "  inlined";
