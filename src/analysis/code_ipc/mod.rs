@@ -131,4 +131,5 @@ impl<'a> CodeIpc<'a> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests;

@@ -144,7 +144,7 @@ fn events_with_samples_of_their_own_tell_apart_what_takes_turns() {
     synthetic.alive(41, "main");
     for at in 0..400 {
         // Each has half of the cycles; one has three of four instructions, the other all misses.
-        sample(&mut synthetic, 20 * at, 41, if at % 2 == 0 { "app!fast" } else { "app!slow" }, 0, CYCLES);
+        sample(&mut synthetic, 20 * at, 41, if at.is_multiple_of(2) { "app!fast" } else { "app!slow" }, 0, CYCLES);
         sample(&mut synthetic, 20 * at, 41, if at % 4 > 0 { "app!fast" } else { "app!slow" }, 1, CYCLES);
         sample(&mut synthetic, 20 * at, 41, "app!slow", 2, 100);
     }
@@ -181,7 +181,7 @@ fn only_the_selected_part_counts() {
 #[test]
 fn a_call_path_has_the_rates_of_all_that_runs_in_it_even_if_that_takes_turns() {
     // `often` and `seldom` take turns within `work`, and nothing else runs then.
-    let turns = |at: usize| (if at % 2 == 0 { "work;app!often" } else { "work;app!seldom" }, Some([500, 1]));
+    let turns = |at: usize| (if at.is_multiple_of(2) { "work;app!often" } else { "work;app!seldom" }, Some([500, 1]));
     let samples: Vec<_> = (0..200).map(turns).chain([("rest", Some([2000, 0])); 200]).collect();
     let profile = profile(true, &samples);
     let (tasks, selection) = (Tasks::of(&profile), Selection::default());

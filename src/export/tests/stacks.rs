@@ -379,12 +379,12 @@ fn a_picture_by_cycles_per_instruction_colours_functions_against_all_code_and_sa
         let text = |node: &roxmltree::Node<'_, '_>, tag| {
             node.children().find(|child| child.tag_name().name() == tag).map(|child| child.id())
         };
-        let cell = cells.filter(|node| {
+        let mut cell = cells.filter(|node| {
             text(node, "title")
                 .and_then(|id| document.get_node(id)?.text())
                 .is_some_and(|title| title.starts_with(name))
         });
-        let rect = cell.last().and_then(|node| node.children().find(|child| child.tag_name().name() == "rect"));
+        let rect = cell.next_back().and_then(|node| node.children().find(|child| child.tag_name().name() == "rect"));
         rect.and_then(|rect| rect.attribute("fill")).unwrap().to_string()
     };
     // Against 1.25 of all code: 0.5 and 2, and none of its own.
