@@ -203,7 +203,7 @@ fn split(row: &ThreadLine, cx: &PanelContext<'_>, context: WidgetContext<'_>, ar
     stacked(&parts, context, area, buf);
 }
 
-fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<'_>) -> Cell<'a> {
+fn cell<'a>(state: &'a State, row: &'a ThreadLine, column: &str, cx: &PanelContext<'_>) -> Cell<'a> {
     let missing = || Cell::new("-", cx.theme.missing);
     let share = |measure: Measure<f64>| match measure.value() {
         // Three digits of such a small value do not fit and carry no information.
@@ -218,15 +218,14 @@ fn cell<'a>(state: &State, row: &'a ThreadLine, column: &str, cx: &PanelContext<
     match column {
         "tid" if state.by == LineKey::Cgroup => Cell::new(row.threads.to_string(), cx.theme.dim),
         "tid" => Cell::new(row.tid.to_string(), cx.theme.dim),
-        "thread" if row.parent.is_some() => {
-            let parent = state.parent_name(row).unwrap_or_default();
-            let name = row.name.strip_prefix(parent).map_or(row.name.as_str(), |own| own.trim_start_matches('/'));
-            let style = if state.matches(row) { cx.theme.found } else { cx.theme.text };
-            Cell::new(format!("{}{name}", "  ".repeat(state.depth(row))), style)
+        "thread" => {
+            let name = state.name_in_tree(row);
+            match (state.matches(row), row.alive) {
+                (true, _) => Cell::new(name, cx.theme.found),
+                (false, true) => Cell::new(name, cx.theme.text),
+                (false, false) => Cell::new(format!("{name} (ended)"), cx.theme.dim),
+            }
         }
-        "thread" if state.matches(row) => Cell::new(row.name.as_str(), cx.theme.found),
-        "thread" if !row.alive => Cell::new(format!("{} (ended)", row.name), cx.theme.dim),
-        "thread" => Cell::new(row.name.as_str(), cx.theme.text),
         "run" => share(row.running),
         "change" => match row.change {
             Some(change) => Cell::new(format!("{:+.1}", change * 100.0), cx.theme.accent2),

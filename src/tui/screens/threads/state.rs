@@ -6,6 +6,7 @@ use crate::tui::panel::{PanelRequest, ScreenId};
 use crate::view::query::{LineKey, TaskFilter};
 use crate::view::threads::{ThreadLine, ThreadsView as View, group_and_inside};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// The order of the rows.
@@ -69,16 +70,15 @@ impl State {
         if self.by == LineKey::Cgroup { in_tree(view, &rows) } else { rows }
     }
 
-    /// The path of the control group that a row's group lies in.
-    pub(super) fn parent_name(&self, row: &ThreadLine) -> Option<&str> {
-        parent(&self.view.as_ref()?.threads, row).map(|line| line.name.as_str())
-    }
-
-    /// How many shown groups a row lies in.
-    pub(super) fn depth(&self, row: &ThreadLine) -> usize {
+    /// A row's name; that of a control group in another one is indented, without the path of that.
+    pub(super) fn name_in_tree<'a>(&'a self, row: &'a ThreadLine) -> Cow<'a, str> {
         let threads = self.view.as_ref().map_or(&[][..], |view| &view.threads);
-        let above = |row: &&ThreadLine| parent(threads, row);
-        std::iter::successors(Some(row), |row| above(row)).count() - 1
+        let parent = |row: &&ThreadLine| threads.iter().find(|line| Some(line.tid) == row.parent);
+        let Some(outer) = parent(&row) else { return Cow::Borrowed(&row.name) };
+        let own =
+            row.name.strip_prefix(outer.name.as_str()).map_or(row.name.as_str(), |own| own.trim_start_matches('/'));
+        let depth = std::iter::successors(Some(outer), parent).count();
+        Cow::Owned(format!("{}{own}", "  ".repeat(depth)))
     }
 
     /// Most first; names and numbers ascending; missing values last.
@@ -133,11 +133,6 @@ impl State {
         };
         vec![PanelRequest::Only(filter, label), PanelRequest::Go(ScreenId::Flame)]
     }
-}
-
-/// The line of the control group that a line's group lies in.
-fn parent<'a>(threads: &'a [ThreadLine], row: &ThreadLine) -> Option<&'a ThreadLine> {
-    threads.iter().find(|line| Some(line.tid) == row.parent)
 }
 
 /// Rows in their order, each followed by those of the control groups in it. A row whose group is not shown stands alone.
