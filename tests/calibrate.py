@@ -6,13 +6,14 @@ usage: calibrate.py IRONLAW [--quick] [--only PART,PART] [--seconds S] [--watch 
 Parts: simulated (the ignored tests that print `calibration:` lines), aa (two sides of one program: how often a difference is
 called beyond chance), ab (operations that are dearer by a known part: whether the interval holds it, and whether it is found),
 alarms (a quiet program watched: false alarms), shares (threads of 50 us to 50 ms against their own clocks), answers
-(tests/known_answers.py with and without tracefs, beside a busy neighbour and as an ordinary user). A row is off when the
+(tests/known_answers.py with and without tracefs, beside a busy neighbour and as an ordinary user), locked (workloads and real
+programs that contend at locked instructions and that do not, each recorded again and again). A row is off when the
 claim lies outside the measured interval, on the wrong side. Comparisons are drawn from one pool of recordings for each
 program, so their intervals take the number of recordings for that of the trials. --write replaces the sections of assets/calibration.md that were
 measured and keeps the others, so the parts may run on different days. Needs a C compiler; --quick takes some ten minutes on
 two CPUs. Exit code 1 if a row is off.
 """
-import argparse, itertools, json, math, os, pathlib, platform, random, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, contextlib, itertools, json, math, os, pathlib, platform, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -273,7 +274,94 @@ def simulated(bench):
         bench.table.say("simulated", "cargo test", "all pass", f"ended with {done.returncode}", len(lines), True)
 
 
-PARTS = [simulated, aa, ab, alarms, shares, answers]
+@contextlib.contextmanager
+def redis(folder):
+    """A server that clients keep busy: its process, or `None` where it is not installed."""
+    if not shutil.which("redis-benchmark"):
+        yield None
+        return
+    port, quiet = "16399", {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    server = subprocess.Popen(["redis-server", "--port", port, "--save", "", "--dir", str(folder)], **quiet)
+    time.sleep(1)
+    clients = subprocess.Popen(["redis-benchmark", "-p", port, "-l", "-q", "-t", "get,set"], **quiet)
+    try:
+        time.sleep(1)
+        yield server.pid
+    finally:
+        stop([clients, server])
+
+
+@contextlib.contextmanager
+def postgres(folder):
+    """The same of PostgreSQL under pgbench."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found or os.geteuid() != 0:
+        yield None
+        return
+    binaries, data, port = found[-1].parent, tempfile.mkdtemp(prefix="ironlaw-postgres-"), "16432"
+    shutil.chown(data, "postgres")
+    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True, "cwd": data}
+    client = [*user, str(binaries / "pgbench"), "-h", data, "-p", port]
+    run([*user, binaries / "initdb", "-D", f"{data}/db", "-A", "trust"], cwd=data)
+    server = subprocess.Popen([*user, str(binaries / "postgres"), "-D", f"{data}/db", "-p", port, "-k", data, "-h", ""], **quiet)
+    time.sleep(3)
+    run([*client, "-q", "-i", "-s", "5", "postgres"], cwd=data)
+    clients = subprocess.Popen([*client, "-S", "-c", "4", "-T", "100000", "postgres"], **quiet)
+    try:
+        time.sleep(1)
+        yield server.pid
+    finally:
+        stop([clients, server])
+        shutil.rmtree(data)
+
+
+@contextlib.contextmanager
+def running(command):
+    """A command's process while it runs; afterwards none of its own is left."""
+    process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True)
+    try:
+        yield process.pid
+    finally:
+        stop([process])
+
+
+def locked(bench):
+    """How often threads are found to contend at locked instructions: where they do, and where they do not."""
+    runs, seconds = (3, 1) if bench.quick else (20, 2)
+    workload = lambda name, threads=2: [bench.ironlaw, "workload", name, "--threads", threads, "--seconds", 600]
+    block, source = bench.folder / "block", bench.folder / "source.rs"
+    block.write_bytes(random.Random(4).randbytes(1 << 20) + b"".join(b"%d " % at for at in range(1 << 20)))
+    source.write_text("".join(f"pub fn f{at}(a: u64, v: &mut Vec<u64>) -> u64 {{ v.push(a); v.iter().map(|x| x ^ {at}).sum() }}\n"
+                              for at in range(5_000)))
+    lines = {"pigz -p 2": f"pigz -p 2 -c {block}", "xz -T 2": f"xz -T 2 -3 -c {block}", "zstd -T2": f"zstd -q -T2 -9 -c {block}",
+             "openssl speed -multi 2": "openssl speed -seconds 1 -multi 2 sha256",
+             "rustc -O": f"rustc -O --crate-type lib --emit obj -o {bench.folder}/o {source}"}
+    # The locks of the allocator's arenas are what threads contend for, too.
+    programs = {name: (True, workload(name)) for name in ("false-sharing", "atomic", "spinlock", "allocator")}
+    programs |= {name: (False, workload(name)) for name in ("hotspot", "mutex", "spin", "scaling")}
+    programs |= {f"{name}, one thread": (False, workload(name, 1)) for name in ("false-sharing", "atomic")}
+    programs |= {name: (False, ["sh", "-c", f"while :; do {line}; done"]) for name, line in lines.items() if shutil.which(name.split()[0])}
+    programs |= {"redis-server under redis-benchmark": (False, redis), "postgres under pgbench -S -c 4": (False, postgres)}
+    for name, (contends, program) in programs.items():
+        found, decided = 0, 0
+        with program(bench.folder) if callable(program) else running(program) as target:
+            for at in range(runs if target else 0):
+                path = bench.folder / f"locked-{at}.ironlaw"
+                run([bench.ironlaw, "-q", "record", "--force", "-M", "none", "-d", seconds, "-p", target, "--children", "-o", path])
+                findings = json.loads(run([bench.ironlaw, "-q", "report", path, "--format", "json"]))["findings"]
+                there = lambda kind: any(one["rule"] == "locked-instructions" for one in findings[kind])
+                found, decided = found + there("found"), decided + (not there("undecided"))
+                shutil.rmtree(path)
+        said = f"{name}; {runs} recordings of {seconds} s" + (f", {runs - decided} of them undecided" if decided < runs else "")
+        if target and contends:
+            bench.table.add("locked instructions: found where threads contend", said, "95%", found, decided, at_least(0.95))
+        elif target:
+            bench.table.add("locked instructions: found where nothing contends", said, "5%", found, decided, at_most(0.05))
+
+
+PARTS = [simulated, aa, ab, alarms, shares, answers, locked]
 
 
 def conditions(options):
