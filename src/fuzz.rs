@@ -12,7 +12,7 @@ pub use records::perf_records;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{BuildId, ModuleId, ObjectFile};
 use crate::session::{self, import};
-use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
+use crate::symbols::{self, FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys::http_server::parse_request;
 use crate::sys::{cgroupfs, procfs};
 use crate::tables::Values;
@@ -95,6 +95,7 @@ pub fn object_file(data: &[u8]) {
     let step = (data.len() as u64 / ADDRESSES).max(1);
     let source = ModuleSource::Vdso { image: ObjectFile::new(data.to_vec()) };
     let _ = collect::sampler::usdt_probes(&ObjectFile::new(data.to_vec()));
+    let _ = symbols::debug_data(&ObjectFile::new(data.to_vec()));
     named(data, source, (0..ADDRESSES).map(|nth| nth * step));
 }
 

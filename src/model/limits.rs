@@ -64,6 +64,7 @@ limits! {
         OBJECT_SYMBOLS: u64 = 512 << 20, "bytes", "symbols of a file to probe or to examine", "an error";
         OBJECT_SECTIONS: u64 = 3 << 29, "bytes", "tables of one file that names are read from", "the module has no names, or fewer";
         OBJECT_NOTES: usize = 1 << 16, "notes", "notes of a file that may hold its build id", "it has no build id";
+        DEBUG_DATA: u64 = 64 << 20, "bytes", "compressed symbols that a stripped file carries, decompressed, and their dictionary", "they are not read";
         CHECKED_DEBUG_FILE: u64 = 1 << 30, "bytes", "a debug file that is named by its checksum", "the file is not used";
     }
     "USDT probes" {

@@ -3,6 +3,7 @@
 
 use super::command_beside::CommandBeside;
 use super::flow::{CaptureStep, RunningCapture};
+use super::naming::find_probes;
 use super::operations::{self, Operations};
 use super::recorder::{Outcome, Recorder, add_capture_end};
 use crate::analysis::Window;
@@ -48,6 +49,7 @@ impl LiveCapture {
         let signals = Signals::block()?;
         let clock = Clock::start();
         operations::check(&plan)?;
+        find_probes(fetch);
         let mut sampler = Sampler::open(&plan, &clock)?;
         let operations = Operations::open(&plan, sampler.take_command_output(), clock)?;
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;

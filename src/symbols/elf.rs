@@ -1,6 +1,7 @@
 //! Resolves names within one ELF image: from its debug information, else its symbols, else its functions' bounds.
 //! `locate` finds separate debug files and attaches them.
 
+use super::debug_data::debug_data;
 use super::demangle::demangle;
 use super::dwarf::{Cached, Debug, cached, open};
 use super::fde::{self, Section};
@@ -32,6 +33,8 @@ pub(super) struct Image {
 #[derive(Default)]
 struct Tables {
     debug: OnceCell<Option<Debug>>,
+    /// The symbols that a stripped file carries; not read where another file has them.
+    carried: OnceCell<Option<ObjectFile>>,
     functions: OnceCell<Functions>,
     unwind: OnceCell<Option<UnwindSections>>,
 }
@@ -99,7 +102,8 @@ impl Image {
         let debug = tables.debug.get().and_then(Option::as_ref).map_or(0, Debug::bytes);
         let unwind =
             tables.unwind.get().and_then(Option::as_ref).map_or(0, |[header, frames]| header.1.len() + frames.1.len());
-        debug + unwind + tables.functions.get().map_or(0, Functions::bytes)
+        let carried = tables.carried.get().and_then(Option::as_ref).map_or(0, |file| file.length() as usize);
+        debug + unwind + carried + tables.functions.get().map_or(0, Functions::bytes)
     }
 
     /// Forgets what was read so far: it is read again when it is needed.
@@ -157,8 +161,9 @@ impl Image {
     /// The symbol that covers the address, else a generated name for the function's bounds.
     fn function(&self, tables: &Tables, address: u64) -> Option<String> {
         let functions = tables.functions.get_or_init(|| {
-            let debug_file = self.debug_file.iter().map(|separate| &separate.file);
-            Functions::read(debug_file.chain([&self.file]).map(cached).collect())
+            let separate = self.debug_file.as_ref().map(|separate| &separate.file);
+            let separate = separate.or_else(|| tables.carried.get_or_init(|| debug_data(&self.file)).as_ref());
+            Functions::read(separate.into_iter().chain([&self.file]).map(cached).collect())
         });
         let bounds = || self.bounds(tables, address).map(|range| format!("{}+{:#x}", self.label, range.start));
         functions.find(address, demangle).map(|(_, name)| name).or_else(bounds)

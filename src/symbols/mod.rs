@@ -1,6 +1,7 @@
 //! Resolves addresses to names: from debug information first, then symbol tables, then unwind tables.
 //! All file access goes through [`Files`].
 
+mod debug_data;
 mod demangle;
 mod dwarf;
 mod elf;
@@ -16,6 +17,7 @@ mod known;
 mod locate;
 mod symbolizer;
 
+pub use debug_data::debug_data;
 pub use elf::function_code;
 pub use files::{FileTail, Files, ModuleSource, Options};
 pub use jitdump::is_jitdump;

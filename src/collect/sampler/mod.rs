@@ -60,6 +60,7 @@ pub use intern::{Definitions, Interner, NAMED_BELOW, NEWEST};
 pub use modules::{KERNEL, ModuleFile, ModuleFiles, Placed, build_id};
 pub use ops_sources::{OpsClass, OpsSource, ops_sources};
 pub use ops_trial::{OpsTrial, OpsTrials, try_operations};
+pub use probe::{MoreSymbols, find_more_symbols};
 pub use run::{EndReason, Ended};
 pub use running_operations::RunningOperations;
 pub use usdt::{ProbedFile, UsdtPlace, UsdtProbe, probes as usdt_probes, probes_of_file, probes_of_process};

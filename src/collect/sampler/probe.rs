@@ -13,6 +13,7 @@ use crate::sys::perf::uprobe_cost::{Entry, measure};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Maximum number of probes that a message lists.
 const MOST_NAMED: usize = 5;
@@ -35,6 +36,16 @@ pub struct Search<'a> {
     pub path: &'a OsStr,
     /// Everything lies below it.
     pub root: &'a Path,
+}
+
+/// The symbols of a stripped file, beyond its own and those of its debug file on this machine.
+pub type MoreSymbols = fn(&ObjectFile) -> Option<ObjectFile>;
+
+static MORE_SYMBOLS: OnceLock<MoreSymbols> = OnceLock::new();
+
+/// Finds functions without a symbol in the symbols that `more` returns. The first call counts.
+pub fn find_more_symbols(more: MoreSymbols) {
+    let _ = MORE_SYMBOLS.set(more);
 }
 
 /// A defined probe.
@@ -116,7 +127,12 @@ impl Wanted<'_> {
         match self {
             Wanted::Calls(function) => {
                 let debug = build_id(&image).flatten().and_then(|id| probe_file::debug_file(&id, root));
-                let point = probe_point::find(&image, debug.as_ref(), function).context(label)?;
+                let mut point = probe_point::find(&image, debug.as_ref(), function);
+                let absent = point.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+                if let (true, None, Some(more)) = (absent, &debug, MORE_SYMBOLS.get().and_then(|more| more(&image))) {
+                    point = probe_point::find(&image, Some(&more), function);
+                }
+                let point = point.context(label)?;
                 Ok((vec![(point.offset, None)], point.entry))
             }
             Wanted::Hits(provider, name) => hits(&image, provider, name).context(label),

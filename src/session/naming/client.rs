@@ -172,6 +172,15 @@ impl<F: FileSource> NameClient<F> {
         self.request(&Request::Add { module: module.0, source }, descriptor).map(drop)
     }
 
+    /// The symbols that a stripped file carries.
+    pub(super) fn debug_data(&mut self, file: &ObjectFile) -> Option<ObjectFile> {
+        let request = Request::DebugData { length: file.length() };
+        match self.request(&request, Some(file.descriptor()?)) {
+            Ok(Reply::File(bytes)) if !bytes.is_empty() => Some(ObjectFile::new(bytes)),
+            _ => None,
+        }
+    }
+
     /// Forgets what was read of files and not used lately, if all takes more bytes than that.
     pub(in crate::session) fn release(&mut self, beyond: usize) {
         if self.running.is_some() && self.request(&Request::Release { beyond }, None).is_err() {

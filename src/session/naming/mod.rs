@@ -6,6 +6,7 @@ mod host_files;
 #[cfg(any(test, fuzzing))]
 mod hostile_peer;
 mod namer;
+mod probed;
 mod server;
 mod wire;
 
@@ -15,6 +16,7 @@ pub(super) use host_files::{FileSource, HostFiles, List};
 #[cfg(any(test, fuzzing))]
 pub(crate) use hostile_peer::hear;
 pub use namer::Namer;
+pub(super) use probed::find_probes;
 
 use crate::model::{FrameDef, ModuleId};
 

@@ -5,7 +5,7 @@ use super::wire::{Answer, Call, Reply, Request, Source, decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::limits::MAPS_BYTES;
 use crate::model::{BuildId, Bytes, FileStamp, ModuleId, ObjectFile};
-use crate::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
+use crate::symbols::{self, FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
 use crate::sys::confined::Channel;
 use std::fs::File;
@@ -55,6 +55,12 @@ impl Server {
                     sys::heap::trim();
                 }
                 Ok(Reply::Done)
+            }
+            Request::DebugData { length } => {
+                let file = descriptor.map(|file| object(File::from(file), length, None));
+                let carried = file.and_then(|file| symbols::debug_data(&file));
+                let bytes = carried.and_then(|carried| carried.bytes(0, carried.length()));
+                Ok(Reply::File(bytes.map(Vec::from).unwrap_or_default()))
             }
             Request::Finish => {
                 self.symbolizer.store();

@@ -16,6 +16,8 @@ pub(super) enum Request {
     Release { beyond: usize },
     /// Leaves the names to later sessions, and says what to note.
     Finish,
+    /// The symbols that a stripped file carries. It comes as a descriptor.
+    DebugData { length: u64 },
 }
 
 /// What the names of a module are read from.
@@ -45,6 +47,8 @@ pub(super) enum Reply {
     /// At each address, innermost first, and whether those without any may get some later.
     Names(Vec<Vec<Symbol>>, bool),
     Notes(Vec<Note>),
+    /// A file; empty without one.
+    File(#[serde(with = "serde_bytes")] Vec<u8>),
 }
 
 /// What the process that makes names asks of the one that started it, which opens files for it.
