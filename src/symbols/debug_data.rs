@@ -32,7 +32,7 @@ fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
+#[expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests; what is skipped is said")]
 mod tests {
     use super::*;
     use crate::symbols::elf::Image;
