@@ -6,19 +6,23 @@ use super::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::session::{Limit, SignalThread};
 use crate::sys::private_dir;
-use crate::sys::terminal as streams;
+use crate::sys::terminal::{self as streams, TerminalInput};
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
 use crate::tui::run::{self, Host};
 use crate::tui::settings::Settings;
-use crate::tui::term::Term;
+use crate::tui::term::{Term, next_event};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+/// A new size of the terminal wakes nobody, so it is looked for this often.
+const RESIZE_CHECK: Duration = Duration::from_millis(50);
 
 /// The resources that a session starts with.
 #[derive(Debug)]
@@ -86,9 +90,17 @@ pub(super) fn hold<H: ShutdownGuard>(
 /// Forwards the terminal's input, from a thread that runs until the process ends.
 fn listen(sender: Sender<Msg>) -> Result<()> {
     let read = move || {
-        while let Ok(event) = crate::tui::term::read_event() {
-            if sender.send(Msg::Input(event)).is_err() {
-                return;
+        // Nothing to read may be a new size.
+        while streams::wait_for_input(std::io::stdin(), RESIZE_CHECK) != TerminalInput::Gone {
+            let mut next = next_event();
+            while let Ok(Some(event)) = next {
+                if sender.send(Msg::Input(event)).is_err() {
+                    return;
+                }
+                next = next_event();
+            }
+            if next.is_err() {
+                break;
             }
         }
         // If this fails, there is nobody left to report to.

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Columns of the terminal behind `fd`; `None` if it is not a terminal or does not report its width.
 pub fn columns(fd: impl AsFd) -> Option<usize> {
@@ -19,6 +20,29 @@ pub fn columns(fd: impl AsFd) -> Option<usize> {
 pub fn rows(fd: impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;
     (size.ws_row > 0).then_some(usize::from(size.ws_row))
+}
+
+/// What a terminal has for its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TerminalInput {
+    /// Something to read.
+    Ready,
+    /// Nothing yet.
+    None,
+    /// Nothing any more: it was closed.
+    Gone,
+}
+
+/// Waits for input, or until the time is over.
+pub fn wait_for_input(fd: impl AsFd, timeout: Duration) -> TerminalInput {
+    let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
+    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+    match poll(&mut fds, Some(&timeout)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => TerminalInput::None,
+        Err(_) => TerminalInput::Gone,
+        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => TerminalInput::Gone,
+        Ok(_) => TerminalInput::Ready,
+    }
 }
 
 /// Gives bytes to a pager, a command for the shell, and waits until it ends. Returns whether there was such a command.

@@ -68,7 +68,7 @@ impl CgroupTree {
     }
 
     /// Of a group and those that it lies in, the one on that level: 0 is the outermost. A group that is not known is alone.
-    pub(super) fn from_outermost(&self, number: u32, level: usize) -> Option<u32> {
+    pub(super) fn on_level(&self, number: u32, level: usize) -> Option<u32> {
         let chain: Vec<u32> = self.with_outer(number).collect();
         chain.len().checked_sub(level + 1).map(|at| chain[at])
     }

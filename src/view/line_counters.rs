@@ -64,7 +64,7 @@ fn from_samples(lines: &mut [ThreadLine], groups: &Groups<'_, '_>) {
             return;
         }
         let found = ipc.by(|at| match by {
-            LineKey::Cgroup => tree.from_outermost(number(at), level),
+            LineKey::Cgroup => tree.on_level(number(at), level),
             _ => Some(number(at)).filter(|_| level == 0),
         });
         if found.keys().all(Option::is_none) {

@@ -136,8 +136,7 @@ fn control_groups_stand_below_those_that_they_lie_in_whatever_the_order_is() {
         group(2, Some(7), "/web/jobs", 0.4),
         group(3, None, "/batch", 0.6),
     ];
-    let mut state = State::default();
-    state.by = LineKey::Cgroup;
+    let mut state = State { by: LineKey::Cgroup, ..State::default() };
     state.show(PanelView::Threads(View { by: LineKey::Cgroup, threads, ..view() }));
     let order = |state: &State| state.list_rows().iter().map(|row| row.key).collect::<Vec<_>>();
     assert_eq!(order(&state), [3, 7, 2, 1]);
