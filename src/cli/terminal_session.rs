@@ -69,7 +69,7 @@ pub(super) fn hold<H: ShutdownGuard>(
     let aside = streams::redirect_streams(&output.file)?;
     let term = Term::enter(aside.terminal()?, aside.terminal()?, &settings, std::env::var_os("TMUX").is_some())?;
     let size = term.size()?;
-    listen(sender.clone())?;
+    listen(aside.keyboard()?, sender.clone())?;
     let (mut app, mut host, first) = begin(TerminalSession { term, settings, limit, size, sender })?;
     let ran = catch_unwind(AssertUnwindSafe(|| run::run(&mut app, &inbox, &mut host, first)));
     // Restore the terminal first, so that the following output is readable; then save the data.
@@ -88,10 +88,10 @@ pub(super) fn hold<H: ShutdownGuard>(
 }
 
 /// Forwards the terminal's input, from a thread that runs until the process ends.
-fn listen(sender: Sender<Msg>) -> Result<()> {
+fn listen(keyboard: File, sender: Sender<Msg>) -> Result<()> {
     let read = move || {
         // Nothing to read may be a new size.
-        while streams::wait_for_input(std::io::stdin(), RESIZE_CHECK) != TerminalInput::Gone {
+        while streams::wait_for_input(&keyboard, RESIZE_CHECK) != TerminalInput::Gone {
             let mut next = next_event();
             while let Ok(Some(event)) = next {
                 if sender.send(Msg::Input(event)).is_err() {

@@ -147,7 +147,19 @@ impl RedirectedStreams {
     /// # Errors
     /// No descriptor is left.
     pub fn terminal(&self) -> Result<File> {
-        let copy = self.streams[1].try_clone().context(|| "cannot open the terminal a second time")?;
+        self.again(1)
+    }
+
+    /// The terminal behind the original standard input.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn keyboard(&self) -> Result<File> {
+        self.again(0)
+    }
+
+    fn again(&self, stream: usize) -> Result<File> {
+        let copy = self.streams[stream].try_clone().context(|| "cannot open the terminal a second time")?;
         Ok(File::from(copy))
     }
 }
@@ -166,6 +178,17 @@ impl Drop for RedirectedStreams {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn input_is_waited_for_until_whoever_sends_it_has_gone() {
+        let (read, mut write) = std::io::pipe().unwrap();
+        let wait = || wait_for_input(&read, Duration::from_millis(1));
+        assert_eq!(wait(), TerminalInput::None);
+        std::io::Write::write_all(&mut write, b"q").unwrap();
+        assert_eq!(wait(), TerminalInput::Ready);
+        drop(write);
+        assert_eq!(wait(), TerminalInput::Gone);
+    }
 
     #[test]
     fn a_full_pipe_takes_no_more_and_one_without_a_reader_fails_at_once() {
