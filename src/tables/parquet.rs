@@ -91,6 +91,14 @@ fn check_size(metadata: &FileMetadata) -> Result<()> {
         let rows = rows.map_or_else(|| "too many".to_string(), |rows| rows.max(metadata.num_rows).to_string());
         return Err(Error::new(ErrorKind::Corrupt, format!("an unlikely size: {rows} rows, {columns} columns")));
     }
+    // No column holds lists. Room is made for as many values as a chunk states.
+    for group in groups {
+        let whole =
+            |chunk: &ColumnChunkMetadata| usize::try_from(chunk.num_values()).is_ok_and(|it| it == group.num_rows());
+        if !group.parquet_columns().iter().all(whole) {
+            return Err(corrupt(&"a column has more or fewer values than its row group has rows"));
+        }
+    }
     Ok(())
 }
 
@@ -124,6 +132,21 @@ mod tests {
             let bytes = to_parquet(&table(rows)).unwrap();
             assert!(same(&from_parquet(&bytes).unwrap(), &table(rows)), "{rows} rows");
         }
+    }
+
+    #[test]
+    fn a_count_of_values_that_is_not_that_of_the_rows_is_refused_before_room_is_made_for_them() {
+        let bytes = to_parquet(&table(5_000)).unwrap();
+        // 5,000 as the footer writes it, and -8,192, which is as long.
+        let (count, forged) = ([0x90, 0x4e], [0xff, 0x7f]);
+        let places: Vec<usize> = (0..bytes.len() - 1).filter(|at| bytes[*at..at + 2] == count).collect();
+        let refused = places.iter().filter(|at| {
+            let mut bytes = bytes.clone();
+            bytes[**at..**at + 2].copy_from_slice(&forged);
+            decode(&bytes, &mut PageRoom::default()).is_err()
+        });
+        // One for each column, its row group and the file.
+        assert!(refused.count() >= 9, "{places:?}");
     }
 
     #[test]
