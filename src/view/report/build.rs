@@ -94,6 +94,26 @@ impl ReportOptions {
         rows
     }
 
+    /// The main table by other keys, if it is not of functions.
+    fn groups(
+        &self,
+        profile: &Profile,
+        names: &Names,
+        tasks: &Tasks,
+        counts: &StackCounts,
+        rates_by: impl Fn(&[GroupKey]) -> Option<RowRates>,
+    ) -> Option<Groups> {
+        let ranked = |by| rank(profile, names, tasks, counts, by, self.sort);
+        let ranking = match self.by.as_slice() {
+            [GroupKey::Function] => return None,
+            [GroupKey::Module] => ranked(GroupBy::Module),
+            [GroupKey::Thread] => ranked(GroupBy::Thread),
+            [GroupKey::Process] => ranked(GroupBy::Process),
+            keys => group(profile, names, tasks, &self.selection, keys, self.sort),
+        };
+        Some(Groups::of(&self.shown(&ranking), &self.by, rates_by(&self.by).as_ref(), self.limit()))
+    }
+
     /// The time off the CPU, if it was recorded.
     fn off_cpu(&self, profile: &Profile, names: &Names, tasks: &Tasks) -> Option<OffCpuView> {
         (profile.meta.plan.off_cpu || !profile.off_cpu.is_empty()).then(|| {
@@ -143,11 +163,10 @@ impl Report {
         let summary = summary(profile, &counters, &counts, window);
         let mut context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
         context.code = code;
-        let ranked = |by| rank(profile, &names, &tasks, &counts, by, options.sort);
         let functions = match (context.functions_by(selection.axis), options.sort) {
             (Some(functions), SortBy::SelfWeight) => Cow::Borrowed(functions),
             (Some(functions), sort) => Cow::Owned(functions.clone().sorted(sort)),
-            (None, _) => Cow::Owned(ranked(GroupBy::Function)),
+            (None, _) => Cow::Owned(rank(profile, &names, &tasks, &counts, GroupBy::Function, options.sort)),
         };
         let functions = options.shown(&functions);
         let code_ipc = CodeIpc::of(profile, &tasks, selection);
@@ -188,15 +207,7 @@ impl Report {
             ),
             functions_left_out: functions.rows.len().saturating_sub(options.limit()),
             instructions: None,
-            groups: (options.by != [GroupKey::Function]).then(|| {
-                let ranking = match options.by.as_slice() {
-                    [GroupKey::Module] => ranked(GroupBy::Module),
-                    [GroupKey::Thread] => ranked(GroupBy::Thread),
-                    [GroupKey::Process] => ranked(GroupBy::Process),
-                    keys => group(profile, &names, &tasks, selection, keys, options.sort),
-                };
-                Groups::of(&options.shown(&ranking), &options.by, rates_by(&options.by).as_ref(), options.limit())
-            }),
+            groups: options.groups(profile, &names, &tasks, &counts, rates_by),
             processes: process_rows
                 .iter()
                 .take(options.detail_limit())
