@@ -6,23 +6,19 @@ use super::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::session::{Limit, SignalThread};
 use crate::sys::private_dir;
-use crate::sys::terminal::{self as streams, TerminalInput};
+use crate::sys::terminal as streams;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
 use crate::tui::msg::Msg;
 use crate::tui::run::{self, Host};
 use crate::tui::settings::Settings;
-use crate::tui::term::{Term, next_event};
+use crate::tui::term::Term;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
-
-/// A new size of the terminal wakes nobody, so it is looked for this often.
-const RESIZE_CHECK: Duration = Duration::from_millis(50);
 
 /// The resources that a session starts with.
 #[derive(Debug)]
@@ -69,7 +65,7 @@ pub(super) fn hold<H: ShutdownGuard>(
     let aside = streams::redirect_streams(&output.file)?;
     let term = Term::enter(aside.terminal()?, aside.terminal()?, &settings, std::env::var_os("TMUX").is_some())?;
     let size = term.size()?;
-    listen(aside.keyboard()?, sender.clone())?;
+    listen(sender.clone())?;
     let (mut app, mut host, first) = begin(TerminalSession { term, settings, limit, size, sender })?;
     let ran = catch_unwind(AssertUnwindSafe(|| run::run(&mut app, &inbox, &mut host, first)));
     // Restore the terminal first, so that the following output is readable; then save the data.
@@ -88,19 +84,11 @@ pub(super) fn hold<H: ShutdownGuard>(
 }
 
 /// Forwards the terminal's input, from a thread that runs until the process ends.
-fn listen(keyboard: File, sender: Sender<Msg>) -> Result<()> {
+fn listen(sender: Sender<Msg>) -> Result<()> {
     let read = move || {
-        // Nothing to read may be a new size.
-        while streams::wait_for_input(&keyboard, RESIZE_CHECK) != TerminalInput::Gone {
-            let mut next = next_event();
-            while let Ok(Some(event)) = next {
-                if sender.send(Msg::Input(event)).is_err() {
-                    return;
-                }
-                next = next_event();
-            }
-            if next.is_err() {
-                break;
+        while let Ok(event) = crate::tui::term::read_event() {
+            if sender.send(Msg::Input(event)).is_err() {
+                return;
             }
         }
         // If this fails, there is nobody left to report to.

@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 /// Columns of the terminal behind `fd`; `None` if it is not a terminal or does not report its width.
 pub fn columns(fd: impl AsFd) -> Option<usize> {
@@ -20,29 +19,6 @@ pub fn columns(fd: impl AsFd) -> Option<usize> {
 pub fn rows(fd: impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;
     (size.ws_row > 0).then_some(usize::from(size.ws_row))
-}
-
-/// What a terminal has for its reader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TerminalInput {
-    /// Something to read.
-    Ready,
-    /// Nothing yet.
-    None,
-    /// Nothing any more: it was closed.
-    Gone,
-}
-
-/// Waits for input, or until the time is over.
-pub fn wait_for_input(fd: impl AsFd, timeout: Duration) -> TerminalInput {
-    let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: i64::from(timeout.subsec_nanos()) };
-    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
-    match poll(&mut fds, Some(&timeout)) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => TerminalInput::None,
-        Err(_) => TerminalInput::Gone,
-        Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => TerminalInput::Gone,
-        Ok(_) => TerminalInput::Ready,
-    }
 }
 
 /// Gives bytes to a pager, a command for the shell, and waits until it ends. Returns whether there was such a command.
@@ -147,19 +123,7 @@ impl RedirectedStreams {
     /// # Errors
     /// No descriptor is left.
     pub fn terminal(&self) -> Result<File> {
-        self.again(1)
-    }
-
-    /// The terminal behind the original standard input.
-    ///
-    /// # Errors
-    /// No descriptor is left.
-    pub fn keyboard(&self) -> Result<File> {
-        self.again(0)
-    }
-
-    fn again(&self, stream: usize) -> Result<File> {
-        let copy = self.streams[stream].try_clone().context(|| "cannot open the terminal a second time")?;
+        let copy = self.streams[1].try_clone().context(|| "cannot open the terminal a second time")?;
         Ok(File::from(copy))
     }
 }
@@ -178,17 +142,6 @@ impl Drop for RedirectedStreams {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn input_is_waited_for_until_whoever_sends_it_has_gone() {
-        let (read, mut write) = std::io::pipe().unwrap();
-        let wait = || wait_for_input(&read, Duration::from_millis(1));
-        assert_eq!(wait(), TerminalInput::None);
-        std::io::Write::write_all(&mut write, b"q").unwrap();
-        assert_eq!(wait(), TerminalInput::Ready);
-        drop(write);
-        assert_eq!(wait(), TerminalInput::Gone);
-    }
 
     #[test]
     fn a_full_pipe_takes_no_more_and_one_without_a_reader_fails_at_once() {

@@ -13,7 +13,6 @@ use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Maximum length of a copied text; terminals do not accept longer ones.
 const LONGEST_COPY: usize = 64 << 10;
@@ -183,13 +182,12 @@ impl PanicRestore {
     }
 }
 
-/// The next event of the terminal, if there is one. Do not ask a terminal that has gone: crossterm then reads for ever.
+/// Waits for the next event of the terminal.
 ///
 /// # Errors
-/// The terminal cannot be read.
-pub fn next_event() -> Result<Option<Event>> {
-    let next = || if event::poll(Duration::ZERO)? { event::read().map(Some) } else { Ok(None) };
-    next().context(|| "cannot read from the terminal")
+/// The terminal is gone.
+pub fn read_event() -> Result<Event> {
+    event::read().context(|| "cannot read from the terminal")
 }
 
 /// The escape sequence that copies a text; tmux forwards it only in a wrapper.
