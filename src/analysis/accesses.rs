@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_nodes_are_told_as_far_as_the_hardware_tells_them() {
+    fn a_pair_of_nodes_is_known_only_where_the_hardware_names_both() {
         use MemoryLevel as L;
         let accesses = [
             access(0, L::LocalDram, false, 90),
@@ -281,7 +281,7 @@ mod tests {
         let two = [(0, Some(0), 1, 0, Some(90.0)), (0, Some(1), 1, 1, Some(200.0)), (1, Some(0), 1, 0, Some(170.0))];
         assert_eq!(found(None), two);
         let three = [(0, None, 1, 1, Some(200.0)), (0, Some(0), 1, 0, Some(90.0)), (1, None, 1, 0, Some(170.0))];
-        assert_eq!(found(Some(2)), three, "which of two others, no word tells");
+        assert_eq!(found(Some(2)), three, "the hardware does not name which of two others");
         let one = Synthetic::new().finish();
         assert_eq!(pairs(&one, &chosen), []);
     }

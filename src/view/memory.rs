@@ -277,7 +277,7 @@ impl NodeView {
     }
 }
 
-/// Heading of the accesses by node, and what it is of.
+/// Heading of the accesses by node, and their scope.
 pub const NODE_HEADING: (&str, &str) = ("Accesses by NUMA node", "those of the CPUs of each node, by who answered");
 /// Captions of [`PairView::cells`].
 pub const PAIR_CAPTIONS: [&str; 6] = ["CPUs of", "answered by", "DRAM", "cache", "mean", "median cycles"];

@@ -113,7 +113,7 @@ impl PlacesView {
     }
 }
 
-/// Heading of [`PlacesView::expected_table`], and what it is of.
+/// Heading of [`PlacesView::expected_table`], and its scope.
 pub const EXPECTED_HEADING: (&str, &str) =
     ("Accesses to expect", "not measured: if threads use all pages of their process alike");
 

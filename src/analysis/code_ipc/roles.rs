@@ -29,33 +29,7 @@ impl Roles {
         let misses = find(&|event| is_llc_miss(meta, event) && same(event)).map(|(at, _)| at);
         Some(Roles { cycles, instructions, misses, leader: leader_of(events, counted) })
     }
-}
 
-/// The leader of an event that it samples for or with; `None` if it has samples of its own.
-fn leader_of(events: &[EventSpec], event: &EventSpec) -> Option<u16> {
-    let group = event.group?;
-    let read = events.iter().any(|event| event.group == Some(group) && event.read_by_leader);
-    let leader = events.iter().position(|event| event.group == Some(group)).filter(|_| read)?;
-    u16::try_from(leader).ok()
-}
-
-/// The kind without the upper half of its config, which selects the core type.
-fn generic(kind: &EventKind) -> EventKind {
-    match kind {
-        EventKind::Hardware(config) => EventKind::Hardware(config & u64::from(u32::MAX)),
-        other => other.clone(),
-    }
-}
-
-/// The CPU's own event, or the kernel's for a read or a write that misses the last level.
-fn is_llc_miss(meta: &Meta, event: &EventSpec) -> bool {
-    let planned = meta.hardware.groups.iter().flat_map(|group| &group.events);
-    let mut own = planned.filter(|known| known.role == "llc-miss");
-    own.any(|known| known.event.kind == event.kind)
-        || matches!(event.kind, EventKind::Cache(config) if config & 0xff == 2 && config >> 16 & 0xff == 1)
-}
-
-impl Roles {
     /// Cycles, instructions and misses that a sample of the leader carries. Those of the members follow it.
     pub fn carried(self, profile: &Profile, leader: usize) -> [u64; 3] {
         let all = &profile.samples;
@@ -84,4 +58,28 @@ impl Roles {
         let alone = [self.leader, None, None];
         (if self.leader.is_some() { alone } else { own }).into_iter().flatten()
     }
+}
+
+/// The leader of an event that it samples for or with; `None` if it has samples of its own.
+fn leader_of(events: &[EventSpec], event: &EventSpec) -> Option<u16> {
+    let group = event.group?;
+    let read = events.iter().any(|event| event.group == Some(group) && event.read_by_leader);
+    let leader = events.iter().position(|event| event.group == Some(group)).filter(|_| read)?;
+    u16::try_from(leader).ok()
+}
+
+/// The kind without the upper half of its config, which selects the core type.
+fn generic(kind: &EventKind) -> EventKind {
+    match kind {
+        EventKind::Hardware(config) => EventKind::Hardware(config & u64::from(u32::MAX)),
+        other => other.clone(),
+    }
+}
+
+/// The CPU's own event, or the kernel's for a read or a write that misses the last level.
+fn is_llc_miss(meta: &Meta, event: &EventSpec) -> bool {
+    let planned = meta.hardware.groups.iter().flat_map(|group| &group.events);
+    let mut own = planned.filter(|known| known.role == "llc-miss");
+    own.any(|known| known.event.kind == event.kind)
+        || matches!(event.kind, EventKind::Cache(config) if config & 0xff == 2 && config >> 16 & 0xff == 1)
 }
