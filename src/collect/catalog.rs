@@ -64,6 +64,14 @@ catalog! {
     HOST_BUSY = "host-busy", Nanos;
     /// CPU time that the hypervisor took for others. Scope: host.
     HOST_STEAL = "host-steal", Nanos;
+    /// Bytes that the memory controllers read. Scopes: host, CPU (the one that speaks for its socket), as for the next.
+    MEMORY_READ = "memory-read", Bytes;
+    /// Bytes that they wrote.
+    MEMORY_WRITTEN = "memory-written", Bytes;
+    /// Bytes that they read or wrote.
+    MEMORY_TRAFFIC = "memory-traffic", Bytes;
+    /// Bytes of data that a socket sent to another.
+    SOCKET_LINK = "socket-link", Bytes;
     /// CPU time of ironlaw's own process. Scope: tool.
     TOOL_CPU = "tool-cpu", Nanos;
     /// Resident memory of ironlaw's own process (a gauge, not a sum). Scope: tool.

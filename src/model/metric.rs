@@ -101,6 +101,18 @@ metrics! {
     );
     HostPsiIoSome "host_psi_io_some" = metric(S::Host, "some wait for I/O", U::Share, OverWall(Host, "psi-io-some"));
     HostPsiIoFull "host_psi_io_full" = metric(S::Host, "all wait for I/O", U::Share, OverWall(Host, "psi-io-full"));
+    HostMemoryTraffic "host_memory_bandwidth" = metric(
+        S::Host, "memory bandwidth", U::BytesPerSecond, PerSecond(Host, "memory-traffic"),
+    );
+    HostMemoryRead "host_memory_read" = metric(
+        S::Host, "memory read", U::BytesPerSecond, PerSecond(Host, "memory-read"),
+    );
+    HostMemoryWritten "host_memory_written" = metric(
+        S::Host, "memory written", U::BytesPerSecond, PerSecond(Host, "memory-written"),
+    );
+    SocketLink "socket_link" = metric(
+        S::Host, "data between sockets", U::BytesPerSecond, PerSecond(Host, "socket-link"),
+    );
     ProbeL2Latency "probe_l2_latency" = metric(
         S::Probe, "L2", U::Nanos, Over(Host, "probe-l2-time", "probe-l2-loads"),
     );

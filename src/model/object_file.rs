@@ -80,9 +80,8 @@ impl ObjectFile {
         start.checked_add(length).filter(|end| *end <= self.length())?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(usize::try_from(length).ok()?).ok()?;
-        bytes.resize(usize::try_from(length).ok()?, 0);
-        ObjectReader { file: self.clone(), at: start }.read_exact(&mut bytes).ok()?;
-        Some(bytes.into_boxed_slice())
+        let read = ObjectReader { file: self.clone(), at: start }.take(length).read_to_end(&mut bytes).ok()?;
+        (read as u64 == length).then(|| bytes.into_boxed_slice())
     }
 
     /// Reads it from the start.

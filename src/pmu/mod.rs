@@ -28,6 +28,7 @@ pub(crate) mod planner;
 mod sets;
 mod table;
 mod terms;
+mod uncore;
 
 pub use accesses::access_events;
 pub use catalog::{EventClass, NamedEvent, catalog};
@@ -38,6 +39,7 @@ pub use machine::{CoreType, Machine, assumed, core_types, own_table};
 pub use perf_syntax::{perf_event, perf_group};
 pub use sets::{Wanted, name_of_set, wanted};
 pub use table::Table;
+pub use uncore::{UncoreCounter, UncoreTraffic, uncore_counters};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{EventKind, Unit};

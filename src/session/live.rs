@@ -15,13 +15,16 @@ use crate::collect::{catalog, host, target};
 use crate::error::Result;
 use crate::model::profile::{Profile, ProfileBuilder};
 use crate::model::{Definition, Event, Meta, Note, Plan, Scope, Tick};
+use crate::pmu::uncore_counters;
 use crate::store::{FORMAT, Writer};
 use crate::sys::clock::{self, Clock};
+use crate::sys::event_sources::EventSourceFiles;
 use crate::sys::heap;
 use crate::sys::procfs::ProcFs;
 use crate::sys::signals::{Signal, Signals};
 use crate::sys::sysfs::SysFs;
 use crate::units::Nanos;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// A capture that is open and ready to run.
@@ -59,6 +62,8 @@ impl LiveCapture {
         if plan.probe {
             readings.watch_canaries(CanaryThread::start(ProcFs::new("/proc"), &SysFs::new("/sys"))?);
         }
+        let uarch = plan.hardware.first().map_or("", |hardware| hardware.uarch.as_str());
+        readings.watch_uncore(&uncore_counters(&EventSourceFiles::open(Path::new("/sys")), uarch));
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());
         let proc = ProcFs::new("/proc");

@@ -30,6 +30,7 @@ pub mod query;
 pub mod report;
 pub mod sampled;
 pub mod snapshot;
+pub(crate) mod sockets;
 pub(crate) mod stat;
 pub mod sweep;
 mod thread_groups;

@@ -6,7 +6,7 @@ use super::probe::Probe;
 /// Evaluates what was gathered: capture checks first, then the machine, then the given process.
 #[must_use]
 pub fn examine(probe: &Probe) -> Vec<Check> {
-    let rules = super::capture::RULES.iter().chain(super::machine::RULES);
+    let rules = super::capture::RULES.iter().chain(super::machine::RULES).chain(super::memory::RULES);
     let general = rules.filter_map(|rule| rule(probe));
     general.chain(probe.modules.iter().map(super::debug_info::check)).collect()
 }

@@ -5,7 +5,7 @@ use super::probe::Probe;
 use crate::sys::sysfs::Resctrl;
 
 /// A rule checks one topic; it returns `None` if the topic does not apply.
-type Rule = fn(&Probe) -> Option<Check>;
+pub(super) type Rule = fn(&Probe) -> Option<Check>;
 
 /// In display order.
 pub(super) const RULES: &[Rule] = &[cgroups, pressure, schedstat, delay_accounting, resctrl, numa, smt, frequency];

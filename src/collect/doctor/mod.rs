@@ -6,6 +6,7 @@ mod check;
 mod debug_info;
 mod examine;
 mod machine;
+mod memory;
 mod probe;
 
 pub use check::{Check, Status};

@@ -3,9 +3,11 @@
 use super::debug_info::{self, ModuleFacts};
 use crate::collect::sampler::{HardwareTrial, try_hardware};
 use crate::model::HardwarePlan;
+use crate::pmu::{access_events, uncore_counters};
 use crate::sys::bpf::WaitSums;
 use crate::sys::caps::Privileges;
 use crate::sys::cgroupfs::CgroupFs;
+use crate::sys::event_sources::EventSourceFiles;
 use crate::sys::perf_probe::{Outcome, Trial, attempt};
 use crate::sys::procfs::{self, KernelSymbols, ProcFs};
 use crate::sys::sysfs::{Resctrl, SysFs};
@@ -69,6 +71,10 @@ pub struct Probe {
     pub virtual_machine: bool,
     /// Event sources the kernel lists.
     pub event_sources: Vec<String>,
+    /// The events that sample memory accesses, or why there are none; `None` if it was not checked.
+    pub access_events: Option<Result<Vec<String>, String>>,
+    /// How many counters of memory controllers and of links between sockets there are; `None` if it was not checked.
+    pub uncore_counters: Option<usize>,
     /// Whether the watchdog holds a hardware counter.
     pub nmi_watchdog: Option<i64>,
     /// `kptr_restrict`.
@@ -123,6 +129,9 @@ pub fn gather(roots: &Roots, plans: &[HardwarePlan], pid: Option<u32>) -> Probe 
     let tracefs = tracefs(sys);
     let kernel = |name: &str| proc.setting(&format!("kernel/{name}"));
     let cpuinfo = proc.text("cpuinfo").unwrap_or_default();
+    let sources = EventSourceFiles::open(sys.root());
+    let access_events = access_events(&sources, &[]).map_err(|error| error.to_string());
+    let uarch = plans.first().map_or("", |plan| plan.uarch.as_str());
     let kernel_clock = attempt(Trial::KernelClock);
     let cycles = attempt(Trial::Cycles);
     Probe {
@@ -137,6 +146,8 @@ pub fn gather(roots: &Roots, plans: &[HardwarePlan], pid: Option<u32>) -> Probe 
         kernel_sums: WaitSums::open(None, Path::new("/")).is_ok(),
         virtual_machine: procfs::hypervisor_flag(&cpuinfo) || sys.hypervisor().is_some(),
         event_sources: sys.event_sources().into_keys().collect(),
+        access_events: Some(access_events.map(|found| found.into_iter().map(|event| event.name).collect())),
+        uncore_counters: Some(uncore_counters(&sources, uarch).iter().map(|counter| counter.cpus.len()).sum()),
         nmi_watchdog: kernel("nmi_watchdog"),
         kptr_restrict: kernel("kptr_restrict"),
         kernel_symbols: proc.kernel_symbols(),

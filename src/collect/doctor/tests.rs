@@ -327,6 +327,8 @@ fn the_machine_says_what_stays_unknown_on_it() {
     let resctrl = |state| Probe { resctrl: Some(state), ..none() };
     let nodes = |nodes: &[u32]| Probe { nodes: nodes.to_vec(), ..none() };
     let governor = |name: &str| Probe { governor: Some(name.to_string()), ..none() };
+    let accesses = |found| Probe { access_events: Some(found), ..none() };
+    let uncore = |count, whole| Probe { uncore_counters: Some(count), whole_cpu: Some(whole), ..none() };
     let delays = |on| Probe { delay_accounting: Some(on), ..none() };
     check(&[
         ("one hierarchy", groups(vec![v2()]), "cgroups", Works, "version 2 at /sys/fs/cgroup", "", ""),
@@ -374,8 +376,13 @@ fn the_machine_says_what_stays_unknown_on_it() {
         ("a steady clock", governor("performance"), "frequency", Works, "performance", "", ""),
         ("a changing one", governor("powersave"), "frequency", Limited, "powersave", "compared", "cpupower"),
         ("an unseen one", none(), "frequency", Limited, "not controlled", "not reported", ""),
+        ("accesses", accesses(Ok(vec!["mem-loads".into()])), "memory-accesses", Works, "by mem-loads", "", ""),
+        ("none", accesses(Err("no PEBS".into())), "memory-accesses", Limited, "not sampled", "no PEBS", ""),
+        ("units", uncore(24, Ok(1)), "uncore", Works, "24 counters", "", ""),
+        ("no units", uncore(0, Ok(1)), "uncore", Limited, "no counters", "stay unknown", ""),
+        ("refused units", uncore(24, Err(EACCES)), "uncore", Limited, "may not open", "", "paranoid=0"),
     ]);
-    for topic in ["delay-accounting", "resctrl", "smt"] {
+    for topic in ["delay-accounting", "resctrl", "smt", "memory-accesses", "uncore"] {
         assert!(silent(topic, &none()), "{topic}");
     }
 }

@@ -25,6 +25,7 @@ mod split;
 mod target;
 mod thread;
 mod threads;
+mod uncore;
 mod window;
 
 pub use open::Sources;
@@ -43,6 +44,7 @@ use processes::Processes;
 use std::path::PathBuf;
 use target::{Command, UnreadTime};
 use threads::Threads;
+use uncore::Uncore;
 
 /// The counters of one capture.
 #[derive(Debug)]
@@ -69,6 +71,7 @@ pub struct Readings {
     neighbours: Option<Neighbours>,
     canaries: Option<Canaries>,
     memory: Option<MemoryPlaces>,
+    uncore: Option<Uncore>,
     notes: Vec<Note>,
 }
 

@@ -99,6 +99,7 @@ impl Readings {
             late_ticks: 0,
             neighbours: None,
             canaries: None,
+            uncore: None,
             // Of whole CPUs, pages are no process's in particular.
             memory: if by_process { Some(MemoryPlaces::start(proc.clone(), several_nodes)?) } else { None },
             notes: Vec::new(),

@@ -2,12 +2,14 @@
 
 use super::cache::TickTiming;
 use super::canaries::Canaries;
+use super::uncore::Uncore;
 use super::{Members, Readings};
 use crate::collect::canaries::CanaryThread;
 use crate::collect::neighbours::{NeighbourSources, Neighbours};
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::Result;
 use crate::model::{Event, Note, Tick};
+use crate::pmu::UncoreCounter;
 use crate::sys::clock;
 use crate::units::Nanos;
 
@@ -57,6 +59,9 @@ impl Readings {
         if self.machine_due.is_due(at) {
             let start = clock::thread_cpu();
             self.machine.tick(now, out);
+            if let Some(uncore) = &mut self.uncore {
+                uncore.tick(now, out);
+            }
             self.machine_due.was_read(at, clock::thread_cpu() - start);
         }
         self.tool.tick(now, out);
@@ -88,6 +93,17 @@ impl Readings {
     /// From now on each window also reports the canaries' measurements; the canaries end with these counters.
     pub fn watch_canaries(&mut self, probe: CanaryThread) {
         self.canaries = Some(Canaries::new(probe));
+    }
+
+    /// From now on each window also reports the bytes that these units moved; a note says why if it cannot.
+    pub fn watch_uncore(&mut self, counters: &[UncoreCounter]) {
+        if counters.is_empty() {
+            return;
+        }
+        match Uncore::open(counters) {
+            Ok(uncore) => self.uncore = Some(uncore),
+            Err(note) => self.notes.push(note),
+        }
     }
 
     /// Takes the notes for the recording that were added since the last call.

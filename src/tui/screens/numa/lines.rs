@@ -5,6 +5,7 @@ use crate::view::memory::{self, LineView, MemoryView};
 use crate::view::numa::NumaView;
 use crate::view::number::count;
 use crate::view::places::{self, PlacesView};
+use crate::view::sockets::{self, SocketsView};
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,7 @@ pub(super) fn lines(view: &NumaView) -> Vec<Line> {
         Some(places) => nodes(places),
         None => vec![Line::of(Tone::Text, "the CPUs of the machine and their nodes were not recorded")],
     };
+    out.extend(bandwidth(&view.sockets));
     out.push(Line::of(Tone::Text, ""));
     match &view.accesses {
         Some(accesses) => {
@@ -57,6 +59,17 @@ fn nodes(places: &PlacesView) -> Vec<Line> {
     if let Some((captions, rows)) = places.expected_table() {
         out.extend(heading(places::EXPECTED_HEADING));
         out.extend(table(&captions, rows));
+    }
+    out
+}
+
+fn bandwidth(view: &SocketsView) -> Vec<Line> {
+    let mut out = heading(sockets::HEADING).to_vec();
+    match view {
+        SocketsView::Counted(sockets) => {
+            out.extend(table(&sockets::CAPTIONS, sockets.iter().map(|socket| socket.cells()).collect()));
+        }
+        SocketsView::NotCounted(why) => out.push(Line::of(Tone::Quiet, format!("  {why}"))),
     }
     out
 }

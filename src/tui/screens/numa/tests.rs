@@ -1,11 +1,12 @@
 use super::*;
+use crate::analysis::Axis;
 use crate::analysis::testing::Synthetic;
-use crate::analysis::{Selection, Tasks};
 use crate::model::profile::Profile;
-use crate::model::{NodeMemory, PageKind};
+use crate::model::{NodeMemory, Note, PageKind, Scope};
 use crate::tui::testing::PanelFixture;
 use crate::units::Nanos;
-use crate::view::places::PlacesView;
+use crate::view::context::ViewContext;
+use crate::view::query::{Bounds, CompareWith, Query, TaskFilter, TimeSelector};
 
 /// A profile with pages on these nodes, whose CPUs 0 and 1 are on nodes 0 and `second`.
 fn profile(second: u32, memory: &[(u32, PageKind, u64)]) -> Profile {
@@ -26,9 +27,20 @@ fn profile(second: u32, memory: &[(u32, PageKind, u64)]) -> Profile {
 }
 
 fn state(profile: &Profile) -> State {
-    let places = PlacesView::of(profile, &Tasks::of(profile), &Selection::default());
+    let bounds = Bounds { since: Nanos(0), now: profile.duration() };
+    let query = Query {
+        time: TimeSelector::All,
+        end: None,
+        filter: TaskFilter::default(),
+        axis: Axis::Event(0),
+        compare_with: CompareWith::Nothing,
+        point: None,
+        per: None,
+        request: ViewRequest::Numa,
+    };
+    let context = ViewContext::of(profile, None, bounds, &query);
     let mut state = State::default();
-    state.show(PanelView::Numa(Box::new(NumaView { places, accesses: None })));
+    state.show(PanelView::Numa(Box::new(NumaView::of(&context))));
     state
 }
 
@@ -54,4 +66,23 @@ fn what_was_not_read_is_said_and_no_size_ends_it() {
         let text = PanelFixture::default().drawn(&state, width, height);
         assert!(width < 100 || text.contains("not read") && text.contains("perf mem record"), "{text}");
     }
+}
+
+#[test]
+fn bandwidth_is_shown_by_socket_or_why_there_is_none() {
+    let mut counted = Synthetic::new();
+    for (name, bytes) in [("memory-read", 24_000_000_000), ("memory-traffic", 30_000_000_000)] {
+        counted.reading(name, Scope::Cpu(0), 2000, bytes);
+    }
+    let text = PanelFixture::default().drawn(&state(&counted.finish()), 110, 20);
+    assert!(
+        text.contains("sent to other sockets") && text.contains("2.40 GB/s") && text.contains("3.00 GB/s"),
+        "{text}"
+    );
+    let mut refused = Synthetic::new();
+    let text = "memory bandwidth is not counted: uncore_imc_0/cas_count_read/: permission denied".to_string();
+    refused.meta.notes.push(Note { topic: "uncore".to_string(), text: text.clone(), fix: None });
+    assert!(PanelFixture::default().drawn(&state(&refused.finish()), 110, 20).contains(&text));
+    let text = PanelFixture::default().drawn(&state(&Synthetic::new().finish()), 110, 20);
+    assert!(text.contains("not counted: "), "{text}");
 }
