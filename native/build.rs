@@ -26,6 +26,22 @@ fn main() {
         .flag("-fno-tree-vectorize")
         .compile("ironlaw_workloads");
     probes();
+    if std::env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+        program();
+    }
+}
+
+/// The workloads alone, for the tests of a debug build; `IRONLAW_WORKLOADS` is its path. Named as the whole program is,
+/// which it stands for.
+fn program() {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let program = out.join("ironlaw");
+    let mut link = cc::Build::new().get_compiler().to_command();
+    link.arg("native/workload_program.c").arg("-O2").arg("-o").arg(&program);
+    link.arg("-L").arg(&out).args(["-lironlaw_workloads", "-lpthread", "-lm"]);
+    let linked = link.status();
+    assert!(linked.as_ref().is_ok_and(|status| status.success()), "cannot link {}: {linked:?}", program.display());
+    println!("cargo:rustc-env=IRONLAW_WORKLOADS={}", program.display());
 }
 
 /// The canaries: here the compiler may use all it knows, for streams that shall go as fast as the machine.

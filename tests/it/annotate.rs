@@ -1,6 +1,6 @@
 //! Functions by their instructions, beside what objdump makes of the same code.
 
-use crate::program::{Dir, IRONLAW, Ran};
+use crate::program::{Dir, IRONLAW, Ran, WORKLOADS};
 use serde_json::Value;
 
 fn json(dir: &Dir, line: &str) -> Value {
@@ -9,7 +9,7 @@ fn json(dir: &Dir, line: &str) -> Value {
 
 /// Address and mnemonic of each instruction of a function, by objdump; `None` without it.
 fn by_objdump(dir: &Dir, function: &str, syntax: &str) -> Option<Vec<(u64, String)>> {
-    let words = ["-d", &format!("--disassemble={function}"), "-M", syntax, "--no-show-raw-insn", IRONLAW];
+    let words = ["-d", &format!("--disassemble={function}"), "-M", syntax, "--no-show-raw-insn", WORKLOADS];
     let out = dir.command("objdump", &words).output().ok()?;
     let text = String::from_utf8(out.stdout).ok()?;
     let line = |line: &str| {
@@ -108,7 +108,7 @@ fn code_that_changed_since_is_not_shown_for_what_was_recorded() {
     require!("perf");
     let dir = Dir::new();
     let copy = dir.join("app");
-    std::fs::copy(IRONLAW, &copy).unwrap();
+    std::fs::copy(WORKLOADS, &copy).unwrap();
     let app = copy.to_str().unwrap();
     dir.ironlaw(&["-q", "record", "-o", "run", "--", app, "workload", "hotspot", "--threads", "1", "--seconds", "0.5"])
         .succeeds();

@@ -1,7 +1,7 @@
 //! Baselines from the outside: built of recordings, shown, extended, refused where they do not fit, kept in a recording, and
 //! never believed when they were damaged.
 
-use crate::program::{Dir, IRONLAW, Ran, Running};
+use crate::program::{Dir, IRONLAW, Ran, Running, WORKLOADS};
 use crate::schema::keeps_to;
 use crate::synthetic::{Synthetic, ms};
 use ironlaw::{model, store, units};
@@ -182,7 +182,7 @@ fn a_recording_keeps_the_baseline_it_is_held_against_and_one_that_does_not_fit_i
     write(&dir, "usual.ironlaw", &usual);
     dir.line("baseline build usual.ironlaw -o app").succeeds();
 
-    let spin = format!("-- {IRONLAW} workload spin --seconds 0.3");
+    let spin = format!("-- {WORKLOADS} workload spin --seconds 0.3");
     let ran = dir.line(&format!("record -o now --baseline app {spin}")).succeeds();
     assert!(ran.err.contains("may no longer apply: age"), "{}", ran.err);
     let view = show(&dir, "now.ironlaw");
@@ -273,7 +273,7 @@ fn other_cpus_than_the_baselines_are_told_with_both_sets() {
     let dir = Dir::new();
     let spin = ["workload", "spin", "--threads=1", "--seconds=30"];
     let everywhere = dir.start(&spin);
-    let mut command = dir.command(IRONLAW, &spin);
+    let mut command = dir.command(WORKLOADS, &spin);
     let start = move || {
         ironlaw::sys::affinity::set(0, &[first]).unwrap();
         Running::of(&mut command)

@@ -1,6 +1,6 @@
 //! The built program from the outside: what it prints where, how it ends, and what it leaves when things go wrong.
 
-use crate::program::{Dir, IRONLAW, Ran, Running, until};
+use crate::program::{Dir, IRONLAW, Ran, Running, WORKLOADS, until};
 use crate::schema::keeps_to;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -454,7 +454,7 @@ fn a_full_disk_is_told_and_harms_neither_command_nor_what_was_written() {
         crate::support::skip("tmpfs", "no file system can be mounted here");
         return;
     };
-    let script = format!("'{IRONLAW}' workload hotspot --threads 2 --seconds 4 && touch done; exit 3");
+    let script = format!("'{WORKLOADS}' workload hotspot --threads 2 --seconds 4 && touch done; exit 3");
     let ran = dir.ironlaw(&["record", "-o", "tiny/run", "--", "sh", "-c", &script]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(dir.join("done").exists(), "the command was not left to its end");
@@ -472,7 +472,7 @@ fn a_command_left_to_itself_by_a_full_disk_still_ends_on_request() {
         crate::support::skip("tmpfs", "no file system can be mounted here");
         return;
     };
-    let line = format!("record -o tiny/run -- {IRONLAW} workload hotspot --seconds 60");
+    let line = format!("record -o tiny/run -- {WORKLOADS} workload hotspot --seconds 60");
     let mut recorder = dir.start(&line.split_whitespace().collect::<Vec<_>>());
     let first = dir.join("tiny/run.ironlaw/counters-000000.parquet");
     until("it has flushed what fits", || first.exists());

@@ -1,7 +1,7 @@
 //! Comparisons from the outside: what did not change raises no alarm, what did is found with its function, load is not taken
 //! for cost, unlike recordings are refused, and a gate fails where it is broken.
 
-use crate::program::{Dir, IRONLAW, Ran};
+use crate::program::{Dir, IRONLAW, Ran, WORKLOADS};
 use serde_json::Value;
 
 fn json(ran: Ran) -> Value {
@@ -96,7 +96,7 @@ fn sweeps_are_repeats_of_the_width_that_both_have() {
     let dir = Dir::new();
     for (name, widths) in [("a", "1,2"), ("b", "1")] {
         let flags = format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) -L threads {widths} -r 2 -o {name}");
-        dir.line(&format!("{flags} -- {IRONLAW} workload scaling --threads {{threads}} --seconds 0.3")).succeeds();
+        dir.line(&format!("{flags} -- {WORKLOADS} workload scaling --threads {{threads}} --seconds 0.3")).succeeds();
     }
     let found = json(dir.line("diff a.sweep b.sweep --format json"));
     let runs = found["comparisons"][0]["new"]["recordings"].as_array().unwrap();
@@ -115,7 +115,7 @@ fn the_example_gates_a_merge() {
     require!("perf");
     let dir = Dir::new();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/gate.sh");
-    let slow = format!("{IRONLAW} workload scaling --threads 1 --seconds 0.2");
+    let slow = format!("{WORKLOADS} workload scaling --threads 1 --seconds 0.2");
     let out = dir.join("out");
     let run = |limit: &str| {
         let _ = std::fs::remove_dir_all(&out);

@@ -1,6 +1,6 @@
 //! What users of perf, samply and their like type first: each line is run, and does what it means there or names what does.
 
-use crate::program::{Dir, IRONLAW, Ran};
+use crate::program::{Dir, Ran, WORKLOADS};
 
 /// A recording of the planted hot spot, and its process while it runs.
 fn recorded(dir: &Dir) {
@@ -61,7 +61,7 @@ fn the_command_of_the_clock_is_recorded_from_its_first_instruction() {
 fn capture_flags_of_perf_are_understood() {
     require!("perf");
     let dir = Dir::new();
-    let work = format!("{IRONLAW} workload hotspot --threads 1 --seconds 0.4");
+    let work = format!("{WORKLOADS} workload hotspot --threads 1 --seconds 0.4");
     for flags in [
         "-F 99 -g",
         "-g dwarf",

@@ -248,7 +248,7 @@ fn what_perf_records_here_is_named_and_unwound() {
         return;
     }
     let dir = Dir::new();
-    let workload = format!("{} workload deep --threads 1 --seconds 1", crate::program::IRONLAW);
+    let workload = format!("{} workload deep --threads 1 --seconds 1", crate::program::WORKLOADS);
     for (flags, whole) in [("-g", false), ("-g -z", false), ("--call-graph dwarf,32768", true)] {
         let script = format!("perf record -q -e cpu-clock -F 199 {flags} -o p.data -- {workload}");
         let ran = dir.command("sh", &["-c", &script]).output().expect("there is a shell");

@@ -1,7 +1,7 @@
 //! The whole program on workloads whose diagnosis is known: what it reports must be what was planted.
 //! Shares are held against their sampling error, never times against a clock, as other programs run on the machine too.
 
-use crate::program::{Dir, IRONLAW, Ran, until};
+use crate::program::{Dir, IRONLAW, Ran, WORKLOADS, until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -193,7 +193,7 @@ fn spin_has_the_cpu_time_the_kernel_counted() {
     require!("perf");
     let dir = Dir::new();
     for (name, seconds) in [("long", "1.7"), ("short", "0.5")] {
-        let script = format!("'{IRONLAW}' workload spin --threads 2 --seconds {seconds} > /dev/null; times");
+        let script = format!("'{WORKLOADS}' workload spin --threads 2 --seconds {seconds} > /dev/null; times");
         let times = dir.ironlaw(&["-q", "record", "-o", name, "--", "sh", "-c", &script]).succeeds().out;
         // `0m1.980000s 0m0.000000s`: user and kernel time, of the shell and, on the second line, of its children.
         let field = |field: &str| {
@@ -261,7 +261,7 @@ fn io_waits_for_storage() {
     let dir = Dir::new();
     // The workload writes where TMPDIR says; a memory file system there would give nothing to wait for.
     let build = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let command = ["-q", "record", "--off-cpu", "-o", "io", "--", IRONLAW, "workload", "io", "--seconds", "1.5"];
+    let command = ["-q", "record", "--off-cpu", "-o", "io", "--", WORKLOADS, "workload", "io", "--seconds", "1.5"];
     Ran::of(dir.command(IRONLAW, &command).env("TMPDIR", build)).succeeds();
     let report = dir.report("io.ironlaw", "--thread writer-0 --thread writer-1");
     if waited(&report, "block_io") == 0.0 {
@@ -354,7 +354,7 @@ fn deep_stacks_are_whole() {
 fn churn_misses_no_thread_and_leaks_nothing() {
     require!("perf");
     let dir = Dir::new();
-    let line = format!("-q record -o churn -- {IRONLAW} workload churn --threads 2 --seconds 3");
+    let line = format!("-q record -o churn -- {WORKLOADS} workload churn --threads 2 --seconds 3");
     let mut recorder = dir.start(&line.split_whitespace().collect::<Vec<_>>());
     let files = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
     let threads = |pid: u32| std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);

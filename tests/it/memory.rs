@@ -1,6 +1,6 @@
 //! Sampled memory accesses of real perf.data: levels, latency and shared lines are those that perf shows of the same file.
 
-use crate::program::{Dir, IRONLAW};
+use crate::program::{Dir, WORKLOADS};
 use crate::schema::{breach, keeps_to};
 use ironlaw::model::profile::Profile;
 use ironlaw::model::{NodeMemory, PageKind};
@@ -175,7 +175,7 @@ fn code_is_ranked_by_where_its_data_was() {
 fn memory_accesses_are_sampled_live_or_refused_with_the_reason() {
     require!("perf");
     let dir = Dir::new();
-    let load = [IRONLAW, "workload", "stream", "--threads=2", "--seconds=3"];
+    let load = [WORKLOADS, "workload", "stream", "--threads=2", "--seconds=3"];
     let ran = dir.ironlaw(&[&["-q", "record", "--mem", "-o", "run", "--"], &load[..]].concat());
     if ran.code == Some(0) {
         let report = dir.report("run.ironlaw", "");

@@ -1,10 +1,10 @@
 //! Neighbours and canaries from the outside: who is named, who is not, and what a recording without them says.
 
-use crate::program::{Dir, IRONLAW};
+use crate::program::{Dir, WORKLOADS};
 use crate::schema::keeps_to;
 use serde_json::Value;
 
-const WORKLOAD: [&str; 4] = [IRONLAW, "workload", "spin", "--threads=1"];
+const WORKLOAD: [&str; 4] = [WORKLOADS, "workload", "spin", "--threads=1"];
 
 fn rows(report: &Value) -> Vec<&Value> {
     report["neighbours"]["rows"].as_array().map_or(Vec::new(), |rows| rows.iter().collect())

@@ -1,6 +1,6 @@
 //! Operations from the outside: what each source counts, that output goes by unchanged, and what is refused.
 
-use crate::program::{Dir, IRONLAW, Ran, until};
+use crate::program::{Dir, IRONLAW, Ran, WORKLOADS, until};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -30,7 +30,7 @@ fn check_command(ops: &str, script: &str, expected: f64) {
 fn a_commands_own_count_is_the_reports_to_the_last_operation() {
     require!("perf");
     let dir = Dir::new();
-    let workload = [IRONLAW, "workload", "spin", "--threads", "2", "--seconds", "0.7"];
+    let workload = [WORKLOADS, "workload", "spin", "--threads", "2", "--seconds", "0.7"];
     let (ran, report) = recorded(&dir, "regex:ops ([0-9]+)", &workload);
     let printed: f64 =
         ran.out.strip_prefix("ops ").and_then(|count| count.trim().parse().ok()).expect("it was printed");

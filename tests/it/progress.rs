@@ -1,6 +1,6 @@
 //! Long work on a terminal says how far it has come, and nowhere else.
 
-use crate::program::{Dir, IRONLAW, Ran};
+use crate::program::{Dir, IRONLAW, Ran, WORKLOADS};
 use crate::pty::{End, Pty};
 
 /// A perf.data of samples with address, thread, time and CPU.
@@ -24,11 +24,11 @@ fn perf_data(samples: u64) -> Vec<u8> {
 #[test]
 fn an_import_says_how_much_is_read_and_leaves_nothing_of_it() {
     let dir = Dir::alone();
-    std::fs::write(dir.join("perf.data"), perf_data(1_200_000)).unwrap();
+    std::fs::write(dir.join("perf.data"), perf_data(500_000)).unwrap();
     let mut pty = Pty::start(&mut dir.command(IRONLAW, &["import", "perf.data", "-o", "shown"]), (100, 30));
     pty.wait_for("reading perf.data: ");
     let screen = pty.wait_for(" left");
-    assert!(screen.contains(" of 48.0 MB (") && screen.contains("%), "), "{screen}");
+    assert!(screen.contains(" of 20.0 MB (") && screen.contains("%), "), "{screen}");
     assert_eq!(pty.ends(), End::Code(0));
     let screen = pty.text();
     assert!(screen.contains("imported") && !screen.contains("reading"), "{screen}");
@@ -49,7 +49,7 @@ fn an_import_says_how_much_is_read_and_leaves_nothing_of_it() {
 fn a_sweep_says_how_many_runs_are_done_and_how_long_the_rest_takes() {
     require!("perf");
     let dir = Dir::alone();
-    let program = format!("{IRONLAW} workload hotspot --threads 1 --seconds 1");
+    let program = format!("{WORKLOADS} workload hotspot --threads 1 --seconds 1");
     let words: Vec<&str> = ["sweep", "--headless", "--cpus", "1", "-r", "3", "-o", "s", "--"]
         .into_iter()
         .chain(program.split(' '))

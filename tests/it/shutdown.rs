@@ -1,6 +1,6 @@
 //! How a recording ends when things go wrong around it: signals in any number, targets and folders that vanish, nothing to see.
 
-use crate::program::{Dir, IRONLAW, Ran, Running, until};
+use crate::program::{Dir, IRONLAW, Ran, Running, WORKLOADS, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -105,7 +105,7 @@ fn a_command_that_ends_at_once_is_a_whole_recording() {
 fn a_folder_that_is_taken_away_ends_the_recording_with_its_name_and_leaves_the_command_alone() {
     require!("perf");
     let dir = Dir::new();
-    let script = format!("'{IRONLAW}' workload spin --threads 1 --seconds 3 && touch done; exit 3");
+    let script = format!("'{WORKLOADS}' workload spin --threads 1 --seconds 3 && touch done; exit 3");
     let mut recorder = dir.start(&["record", "-o", "run", "-I", "100", "--", "sh", "-c", &script]);
     let folder = dir.join("run.ironlaw");
     until("it has written its first samples", || folder.join("samples-000000.parquet").exists());
@@ -141,7 +141,7 @@ fn a_recorder_that_may_not_use_memory_or_files_says_so() {
     let dir = Dir::new();
     // Sixteen files are fewer than it needs for two CPUs' events.
     let line =
-        format!("ulimit -n 16; exec '{IRONLAW}' record -o run -d 0.3 -- '{IRONLAW}' workload spin --seconds 0.2");
+        format!("ulimit -n 16; exec '{IRONLAW}' record -o run -d 0.3 -- '{WORKLOADS}' workload spin --seconds 0.2");
     let ran = Ran::of(&mut dir.command("sh", &["-c", &line]));
     assert!(!ran.err.contains("panicked"), "{}", ran.err);
     assert!(ran.code == Some(0) || ran.code == Some(1) && !ran.err.is_empty(), "{ran:?}");

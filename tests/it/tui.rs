@@ -1,6 +1,6 @@
 //! The terminal session from the outside: the built program in a pseudo-terminal, its keys pressed, its screen read.
 
-use crate::program::{Dir, IRONLAW, Running, until};
+use crate::program::{Dir, IRONLAW, Running, WORKLOADS, until};
 use crate::pty::{End, Pty};
 use rustix::process::Signal;
 
@@ -118,7 +118,7 @@ fn a_typed_command_is_started_and_profiled() {
     pty.press("Enter");
     pty.wait_for("takes a shell");
     pty.press("Ctrl-u");
-    pty.write(&format!("'{IRONLAW}' workload hotspot --seconds 86398"));
+    pty.write(&format!("'{WORKLOADS}' workload hotspot --seconds 86398"));
     pty.press("Enter 2");
     pty.wait_for(PLANTED);
     pty.press("Ctrl-c");
@@ -487,7 +487,7 @@ fn recordings(dir: &Dir) -> usize {
 fn sweep<'a>(name: &'a str, seconds: &'a str) -> Vec<&'a str> {
     let own =
         ["sweep", "-L", "threads", "1,2", "-r", "1", "--place", "none", "--ops", "regex:ops ([0-9]+)", "-o", name];
-    let command = ["--", IRONLAW, "workload", "mutex", "--threads", "{threads}", "--seconds", seconds];
+    let command = ["--", WORKLOADS, "workload", "mutex", "--threads", "{threads}", "--seconds", seconds];
     own.into_iter().chain(command).collect()
 }
 

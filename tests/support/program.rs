@@ -12,6 +12,12 @@ use std::time::{Duration, Instant};
 /// The program under test.
 pub const IRONLAW: &str = env!("CARGO_BIN_EXE_ironlaw");
 
+/// What does `ironlaw workload NAME ...` too: a small program, whose names take no second to read as those of a debug build.
+pub const WORKLOADS: &str = match option_env!("IRONLAW_WORKLOADS") {
+    Some(program) => program,
+    None => IRONLAW,
+};
+
 /// A directory that goes away with the test, whose turn lasts as long.
 pub struct Dir {
     folder: tempfile::TempDir,
@@ -58,14 +64,15 @@ impl Dir {
         self.ironlaw(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// The program under test, running here until it is dropped.
+    /// The program under test or, for `workload`, the workloads alone, running here until it is dropped.
     pub fn start(&self, args: &[&str]) -> Running {
-        Running::of(&mut self.command(IRONLAW, args))
+        let program = if args.first() == Some(&"workload") { WORKLOADS } else { IRONLAW };
+        Running::of(&mut self.command(program, args))
     }
 
     /// Records a built-in workload, which must succeed.
     pub fn record(&self, name: &str, flags: &str, workload: &str) {
-        let own = format!("-q record -o {name} {flags} -- {IRONLAW} workload {workload}");
+        let own = format!("-q record -o {name} {flags} -- {WORKLOADS} workload {workload}");
         self.line(&own).succeeds();
     }
 

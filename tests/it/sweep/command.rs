@@ -1,6 +1,6 @@
 //! The sweep from the outside: real programs at several widths, programs that run already, what is put back, what is said.
 
-use crate::program::{Dir, IRONLAW, Ran, Running, until};
+use crate::program::{Dir, IRONLAW, Ran, Running, WORKLOADS, until};
 use serde_json::Value;
 
 fn json(ran: Ran) -> Value {
@@ -9,7 +9,7 @@ fn json(ran: Ran) -> Value {
 
 /// Sweeps a workload of this program over threads.
 fn sweep(dir: &Dir, flags: &str, workload: &str) -> Ran {
-    let line = format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) {flags} -- {IRONLAW} workload {workload}");
+    let line = format!("-q sweep --seed 3 --ops regex:ops\\s(\\d+) {flags} -- {WORKLOADS} workload {workload}");
     dir.line(&line)
 }
 
