@@ -2,8 +2,8 @@
 //! Samples are fixed-size and refer to interned stacks. The stream defines everything before an event refers to it.
 
 use super::{
-    CounterDef, CounterReading, FrameDef, FrameId, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse,
-    NodeMemory, StackDef, StackEnd, StackId, Symbol, TaskEvent,
+    CounterDef, CounterReading, FrameDef, FrameId, LatencyCount, Membership, MemoryAccess, ModuleDef, NeighbourDef,
+    NeighbourUse, NodeMemory, StackDef, StackEnd, StackId, Symbol, TaskEvent,
 };
 use crate::units::{Nanos, Ops};
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,8 @@ pub enum Event {
         /// Total since the source began.
         total: Ops,
     },
+    /// How many operations of a window took how long.
+    Latency(LatencyCount),
     /// A mark set by the user or the program.
     Mark(Mark),
     /// The end of a window. All its readings come before it.

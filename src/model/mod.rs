@@ -13,6 +13,8 @@ mod hardware;
 mod health;
 mod host;
 mod instruction;
+mod latency_count;
+mod latency_spec;
 pub mod limits;
 mod mapping;
 mod measure;
@@ -53,6 +55,8 @@ pub use host::{CpuTopology, HostFacts};
 pub use instruction::{
     Architecture, DecodedInstruction, FunctionCode, InstructionClass, SampledCode, SampledInstruction, Syntax,
 };
+pub use latency_count::LatencyCount;
+pub use latency_spec::LatencySpec;
 pub use mapping::{BuildId, Bytes, ModuleDef, ModuleId, ModuleKind};
 pub use measure::{Measure, Quality, Why};
 pub use membership::{Membership, MembershipSource};

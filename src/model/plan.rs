@@ -1,6 +1,6 @@
 //! What to capture and how: the validated request that `collect` carries out.
 
-use super::{EventSpec, HardwarePlan, OpsSpec, Target};
+use super::{EventSpec, HardwarePlan, LatencySpec, OpsSpec, Target};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,9 @@ pub struct Plan {
     /// How operations are counted, if at all.
     #[serde(default)]
     pub ops: Option<OpsSpec>,
+    /// How the latency of operations is measured, if at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencySpec>,
     /// Whether the usage of neighbours is recorded.
     #[serde(default)]
     pub neighbours: bool,
@@ -106,6 +109,7 @@ impl Plan {
             duration: None,
             delay: Nanos(0),
             ops: None,
+            latency: None,
             neighbours: false,
             probe: false,
             max_overhead: None,

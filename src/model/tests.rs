@@ -108,6 +108,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             duration: duration.map(Nanos),
             delay: Nanos(delay),
             ops,
+            latency: neighbours.then(|| LatencySpec::Calls { binary: "/bin/app".into(), symbol: "handle".to_string() }),
             neighbours,
             probe,
             max_overhead: probe.then_some(0.25),

@@ -3,6 +3,7 @@
 
 mod file;
 mod http;
+mod latency_spec;
 mod meter;
 mod number;
 mod output;
@@ -13,6 +14,7 @@ mod total;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use http::receive;
+pub use latency_spec::parse_latency;
 pub use meter::Meter;
 pub use output::{Matcher, Stream};
 #[cfg(any(test, fuzzing))]

@@ -21,7 +21,7 @@ pub fn parse(text: &str) -> Result<OpsSpec> {
         "regex-sum" => output(rest, NumberKind::Sum),
         "regex-rate" => output(rest, NumberKind::Rate),
         "uprobe" => {
-            let (binary, symbol) = pair(rest, last_single_colon(rest)).ok_or_else(|| {
+            let (binary, symbol) = binary_and_symbol(rest).ok_or_else(|| {
                 wrong(text, "names no binary and function").hint("Write e.g. uprobe:/usr/bin/app:handle_request.")
             })?;
             Ok(OpsSpec::Uprobe { binary: PathBuf::from(binary), symbol: symbol.to_string() })
@@ -61,13 +61,18 @@ fn pair(text: &str, colon: Option<usize>) -> Option<(&str, &str)> {
 }
 
 /// `BINARY:PROBE` or `BINARY:PROVIDER:PROBE`. A path may contain colons, a provider no slash.
-fn usdt(text: &str) -> Option<OpsSpec> {
+pub(super) fn usdt(text: &str) -> Option<OpsSpec> {
     let (rest, name) = pair(text, text.rfind(':'))?;
     let (binary, provider) = match pair(rest, rest.rfind(':')).filter(|(_, provider)| !provider.contains('/')) {
         Some((binary, provider)) => (binary, Some(provider.to_string())),
         None => (rest, None),
     };
     Some(OpsSpec::Usdt { binary: PathBuf::from(binary), provider, name: name.to_string() })
+}
+
+/// `BINARY:SYMBOL`.
+pub(super) fn binary_and_symbol(text: &str) -> Option<(&str, &str)> {
+    pair(text, last_single_colon(text))
 }
 
 /// Names of C++ and Rust contain colons in pairs, and a path may contain one.

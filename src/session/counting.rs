@@ -184,7 +184,7 @@ impl Windows {
         let at = self.clock.now();
         events.extend(self.kernel.as_mut().map(|kernel| kernel.read(at)).unwrap_or_default());
         self.readings.end(at, &mut events);
-        let mut notes = self.kernel.as_ref().map(|kernel| kernel.verdict(at)).unwrap_or_default();
+        let mut notes = self.kernel.as_mut().map(|kernel| kernel.verdict(at)).unwrap_or_default();
         notes.extend(self.readings.take_notes());
         LastReading { at, events, notes }
     }

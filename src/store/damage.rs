@@ -81,6 +81,7 @@ fn lost_with(table: &str) -> &'static str {
         "pages" => "some readings of memory by node are missing",
         "lost" => "the count of lost records is too low",
         "ops" => "some counts of operations are missing",
+        "latencies" => "some latencies of operations are missing",
         "marks" => "some marks are missing",
         _ => "something is missing",
     }

@@ -3,8 +3,8 @@
 use super::rows::{NamesDef, OpsTotal, Rows, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, FrameDef, Lost, Mark, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse, NodeMemory,
-    OffCpu, Sample, StackDef, TaskEvent,
+    CounterDef, FrameDef, LatencyCount, Lost, Mark, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse,
+    NodeMemory, OffCpu, Sample, StackDef, TaskEvent,
 };
 use crate::tables::Table;
 
@@ -33,6 +33,7 @@ pub(crate) fn layouts() -> Result<Vec<(&'static str, Table)>> {
         of::<NodeMemory>,
         of::<Lost>,
         of::<OpsTotal>,
+        of::<LatencyCount>,
         of::<Mark>,
     ]
     .into_iter()

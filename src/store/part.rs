@@ -9,7 +9,7 @@ pub(super) const META: &str = "meta.json";
 pub(super) const BASELINE: &str = "baseline.json";
 
 /// Every table, definitions before the tables that refer to them: the order in which parts are written and read.
-pub(super) const TABLES: [&str; 17] = [
+pub(super) const TABLES: [&str; 18] = [
     "counters",
     "mappings",
     "frames",
@@ -26,6 +26,7 @@ pub(super) const TABLES: [&str; 17] = [
     "pages",
     "lost",
     "ops",
+    "latencies",
     "marks",
 ];
 

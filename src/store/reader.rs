@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::limits::{META_BYTES, PART_BYTES};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{
-    CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, NeighbourDef,
-    NeighbourUse, NodeMemory, Note, OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
+    CounterDef, Definition, Event, FrameDef, LatencyCount, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef,
+    NeighbourDef, NeighbourUse, NodeMemory, Note, OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
 };
 use crate::tables::from_parquet;
 use std::collections::BTreeSet;
@@ -165,6 +165,7 @@ impl Recording {
         parts.table(&mut |memory: NodeMemory| repair.pass(Event::Memory(memory)));
         parts.table(&mut |lost: Lost| repair.pass(Event::Lost(lost)));
         parts.table(&mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
+        parts.table(&mut |count: LatencyCount| repair.pass(Event::Latency(count)));
         parts.table(&mut |mark: Mark| repair.pass(Event::Mark(mark)));
         let PartReader { mut damage, .. } = parts;
         damage.extend(Damage::repair_stats(&repair.repair_stats()));

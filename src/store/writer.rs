@@ -8,8 +8,8 @@ use super::meta_file::{self, MetaFile};
 use super::rows::{NamesDef, OpsTotal, Window};
 use crate::error::Result;
 use crate::model::{
-    CounterDef, Definition, Event, FrameDef, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, NeighbourDef,
-    NeighbourUse, NodeMemory, OffCpu, Sample, StackDef, TaskEvent,
+    CounterDef, Definition, Event, FrameDef, LatencyCount, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef,
+    NeighbourDef, NeighbourUse, NodeMemory, OffCpu, Sample, StackDef, TaskEvent,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -45,12 +45,13 @@ struct Tables {
     windows: Buffer<Window>,
     lost: Buffer<Lost>,
     ops: Buffer<OpsTotal>,
+    latencies: Buffer<LatencyCount>,
     marks: Buffer<Mark>,
 }
 
 impl Tables {
     /// In the order of [`super::part::TABLES`]: definitions, then the tables that refer to them.
-    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 11]) {
+    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 12]) {
         let Tables { counters, mappings, frames, names, stacks, neighbours, .. } = self;
         let Tables {
             tasks,
@@ -63,13 +64,27 @@ impl Tables {
             pages,
             lost,
             ops,
+            latencies,
             marks,
             ..
         } = self;
         let definitions: [&mut dyn Spool; 6] = [counters, mappings, frames, names, stacks, neighbours];
         (
             definitions,
-            [tasks, memberships, samples, accesses, off_cpu, windows, neighbour_uses, pages, lost, ops, marks],
+            [
+                tasks,
+                memberships,
+                samples,
+                accesses,
+                off_cpu,
+                windows,
+                neighbour_uses,
+                pages,
+                lost,
+                ops,
+                latencies,
+                marks,
+            ],
         )
     }
 
@@ -96,6 +111,7 @@ impl Tables {
             Event::Membership(membership) => self.memberships.push(membership),
             Event::Lost(lost) => self.lost.push(lost),
             Event::Ops { at, total } => self.ops.push(OpsTotal { at, total }),
+            Event::Latency(count) => self.latencies.push(count),
             Event::Mark(mark) => self.marks.push(mark),
             Event::Tick(tick) => self.windows.push(Window::End(tick)),
         }

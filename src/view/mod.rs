@@ -17,6 +17,7 @@ pub mod flame;
 pub(crate) mod flame_tree;
 pub(crate) mod functions;
 pub(crate) mod labels;
+pub(crate) mod latency;
 mod line_counters;
 mod measured;
 pub(crate) mod memory;

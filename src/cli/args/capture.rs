@@ -2,7 +2,7 @@
 //! It never decides what they mean on this machine.
 
 use super::{CpuList, FrequencyArg, HardwareArgs, values};
-use crate::model::{CallGraph, OpsSpec};
+use crate::model::{CallGraph, LatencySpec, OpsSpec};
 use crate::units::Nanos;
 use clap::Args;
 use std::path::PathBuf;
@@ -71,6 +71,15 @@ pub struct CaptureArgs {
     ///     a known rate per second
     #[arg(long, value_name = "SPEC", value_parser = values::ops, verbatim_doc_comment)]
     pub ops: Option<OpsSpec>,
+    /// How long operations take:
+    ///   uprobe:/usr/bin/app:handle_request
+    ///     calls of a function, entry to return, measured
+    ///     in the kernel (root)
+    ///   usdt:/usr/bin/postgres:query__start..query__done
+    ///     from one probe of the program to another in the
+    ///     same thread
+    #[arg(long, value_name = "SPEC", value_parser = values::latency, verbatim_doc_comment)]
+    pub latency: Option<LatencySpec>,
     /// Which hardware metrics.
     #[command(flatten)]
     pub hardware: HardwareArgs,
@@ -115,6 +124,7 @@ impl Default for CaptureArgs {
             call_graph_default: false,
             off_cpu: false,
             ops: None,
+            latency: None,
             hardware: HardwareArgs::default(),
             max_overhead: None,
             neighbours: false,

@@ -3,7 +3,8 @@
 
 use crate::abi;
 use crate::analysis::TimeRange;
-use crate::model::{CallGraph, OpsSpec, Syntax};
+use crate::error::Error;
+use crate::model::{CallGraph, LatencySpec, OpsSpec, Syntax};
 use crate::ops;
 use crate::units::Nanos;
 
@@ -66,12 +67,19 @@ fn span(text: &str, bare_unit_ns: u64) -> Result<Nanos, String> {
     if ns > 3.2e18 { Err("that is longer than a century".into()) } else { Ok(Nanos(ns.round() as u64)) }
 }
 
+/// An error and what to do about it, as one text.
+fn with_remedy(error: &Error) -> String {
+    error.remedy().map_or(error.to_string(), |remedy| format!("{error}. {remedy}"))
+}
+
 /// A source of operations.
 pub(super) fn ops(text: &str) -> Result<OpsSpec, String> {
-    ops::parse(text).map_err(|error| match error.remedy() {
-        Some(remedy) => format!("{error}. {remedy}"),
-        None => error.to_string(),
-    })
+    ops::parse(text).map_err(|error| with_remedy(&error))
+}
+
+/// A latency specification.
+pub(super) fn latency(text: &str) -> Result<LatencySpec, String> {
+    ops::parse_latency(text).map_err(|error| with_remedy(&error))
 }
 
 pub(super) fn frequency(text: &str) -> Result<FrequencyArg, String> {

@@ -80,6 +80,7 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         duration: args.duration,
         delay: args.delay,
         ops: args.ops.clone(),
+        latency: args.latency.clone(),
         neighbours: args.neighbours,
         probe: args.probe,
         hardware: hardware::plans(environment.cores, &wanted),

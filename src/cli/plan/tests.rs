@@ -113,6 +113,7 @@ fn without_flags_a_plan_has_the_documented_defaults() {
         duration: None,
         delay: Nanos(0),
         ops: None,
+        latency: None,
         neighbours: false,
         probe: false,
         max_overhead: Some(2.0),

@@ -1,6 +1,7 @@
 //! Reads what the kernel counts for the target besides samples: hardware events and operations. They are read on the
 //! thread that reads all other counters, at the same moment, and not on the thread that drains the rings.
 
+use super::call_latency::CallLatency;
 use super::hardware::Hardware;
 use super::operations::Operations;
 use crate::collect::catalog;
@@ -37,6 +38,7 @@ pub struct LastReading {
 pub struct KernelCounters {
     pub(super) hardware: Hardware,
     pub(super) operations: Option<Operations>,
+    pub(super) latency: Option<CallLatency>,
     /// What passing on stacks of waits costs the target, if the kernel does it.
     pub(super) stacks_time: Option<StacksTime>,
     /// Whether they start by themselves when the command executes.
@@ -55,6 +57,7 @@ impl KernelCounters {
         if !self.on_exec {
             self.hardware.enable();
             self.operations.iter().for_each(Operations::enable);
+            self.latency.iter().for_each(CallLatency::enable);
         }
         zeros
     }
@@ -63,6 +66,9 @@ impl KernelCounters {
     pub fn read(&mut self, at: Nanos) -> Vec<Event> {
         let mut events = self.hardware.read(at);
         events.extend(self.operations.as_mut().map(|operations| Event::Ops { at, total: operations.read() }));
+        if let Some(latency) = &mut self.latency {
+            latency.read(at, &mut events);
+        }
         events.extend(self.stacks_time.as_ref().and_then(|time| Some(stacks_reading(time.read().ok()?, at))));
         events
     }
@@ -75,9 +81,10 @@ impl KernelCounters {
 
     /// Notes on the counts, once they have been read for the last time.
     #[must_use]
-    pub fn verdict(&self, at: Nanos) -> Vec<Note> {
+    pub fn verdict(&mut self, at: Nanos) -> Vec<Note> {
         let operations = self.operations.as_ref().map(|operations| operations.verdict(at - self.began));
-        operations.into_iter().flatten().chain(self.too_costly.clone()).collect()
+        let latency = self.latency.as_mut().map(|latency| latency.verdict(at - self.began));
+        operations.into_iter().flatten().chain(latency.into_iter().flatten()).chain(self.too_costly.clone()).collect()
     }
 }
 

@@ -8,6 +8,7 @@
 mod address_map;
 mod assemble;
 mod attach;
+mod call_latency;
 mod clock_periods;
 mod counters;
 mod coverage;

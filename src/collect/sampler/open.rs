@@ -2,11 +2,12 @@
 
 use super::assemble::Assembler;
 use super::attach::{self, AttachScope, CgroupDirectory};
+use super::call_latency::CallLatency;
 use super::clock_periods::ClockPeriods;
 use super::counters::KernelCounters;
 use super::follow::FollowedTasks;
 use super::hardware::{self, Hardware};
-use super::operations::Operations;
+use super::operations::{Operations, Place};
 use super::ops_trial::expected_cost;
 use super::proc_source::LiveProc;
 use super::sample_cost::sample_cost;
@@ -60,7 +61,9 @@ impl Sampler {
         notes.append(&mut attached.notes);
         notes.extend(kinds.filter(|_| event_requests.hardware));
         notes.extend(counted);
-        let mut operations = Operations::open(plan, pid, &cpus, on_exec, root, &mut notes)?;
+        let place = Place { command: pid, cpus: &cpus, on_exec, root };
+        let mut operations = Operations::open(plan, &place, &mut notes)?;
+        let latency = CallLatency::open(plan, &place, &mut notes)?;
         // A command has not begun yet.
         if let (Some(operations), None) = (&mut operations, pid) {
             notes.extend(expected_cost(operations, plan, &cpus, root));
@@ -69,6 +72,7 @@ impl Sampler {
         let counters = KernelCounters {
             hardware,
             operations,
+            latency,
             stacks_time: event_requests.sums.as_ref().and_then(|sums| sums.stacks_time().ok()),
             on_exec,
             clock: *clock,

@@ -7,11 +7,12 @@ use super::probe::{self, Probe, Search, Wanted};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Note, OpsSpec, Plan, Target};
 use crate::sys::cgroupfs;
-use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Place, Request, SOFTWARE, TASK_CLOCK, TRACEPOINT};
+use crate::sys::perf::event::{self, Counted, Inherit, PerfEvent, Request, SOFTWARE, TASK_CLOCK, TRACEPOINT};
 use crate::sys::perf::tracefs::{self, Format};
 use crate::units::{Nanos, Ops};
 use std::fs::File;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 /// Share of the target's CPU time that probing may take before the numbers are reported as distorted.
@@ -49,39 +50,71 @@ struct OpsRequest<'a> {
     root: &'a Path,
 }
 
+/// Where the events of a capture are opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The process of a started command.
+    pub command: Option<u32>,
+    /// The CPUs of targets that are not tasks.
+    pub cpus: &'a [u32],
+    /// Whether the events of a command start at its `exec`.
+    pub on_exec: bool,
+    /// Files are read below it.
+    pub root: &'a Path,
+}
+
 impl Operations {
     /// Opens the plan's counting events, stopped; `None` if it counts nothing or something the kernel does not count.
-    /// `command` is the process of a started command, whose events start at its `exec` with `on_exec`. Files are read
-    /// below `root`.
     ///
     /// # Errors
     /// `NotFound` for a function or tracepoint that does not exist, with similar names; `NotPermitted` and
     /// `Unsupported` for what the kernel refuses; `Exhausted` for limits; all with the remedy.
-    pub fn open(
-        plan: &Plan,
-        command: Option<u32>,
-        cpus: &[u32],
-        on_exec: bool,
-        root: &Path,
-        notes: &mut Vec<Note>,
-    ) -> Result<Option<Operations>> {
-        let (id, name, probe) = match &plan.ops {
+    pub fn open(plan: &Plan, place: &Place<'_>, notes: &mut Vec<Note>) -> Result<Option<Operations>> {
+        let wanted = match &plan.ops {
             Some(OpsSpec::Tracepoint { category, name }) => {
-                (Format::read(&tracefs::reach(root)?, category, name)?.id, format!("{category}:{name}"), None)
+                let id = Format::read(&tracefs::reach(place.root)?, category, name)?.id;
+                return Operations::on(id, format!("{category}:{name}"), None, &plan.target, place, notes).map(Some);
             }
-            Some(OpsSpec::Uprobe { binary, symbol }) => probed(binary, Wanted::Calls(symbol), &plan.target, root)?,
-            Some(OpsSpec::Usdt { binary, provider, name }) => {
-                probed(binary, Wanted::Hits(provider.as_deref(), name), &plan.target, root)?
-            }
+            Some(OpsSpec::Uprobe { binary, symbol }) => (binary, Wanted::Calls(symbol)),
+            Some(OpsSpec::Usdt { binary, provider, name }) => (binary, Wanted::Hits(provider.as_deref(), name)),
             _ => return Ok(None),
         };
-        notes.extend(probe.as_ref().map(Probe::note));
+        let probe = probed(wanted.0, wanted.1, &plan.target, place.root)?;
+        notes.push(probe.note());
+        Operations::of_probe(probe, &plan.target, place, notes).map(Some)
+    }
+
+    /// Opens counters of a probe's hits, stopped.
+    ///
+    /// # Errors
+    /// As for [`Operations::open`].
+    pub fn of_probe(probe: Probe, target: &Target, place: &Place<'_>, notes: &mut Vec<Note>) -> Result<Operations> {
+        Operations::on(probe.id(), probe.name().to_string(), Some(probe), target, place, notes)
+    }
+
+    fn on(
+        id: u64,
+        name: String,
+        probe: Option<Probe>,
+        target: &Target,
+        &Place { command, cpus, on_exec, root }: &Place<'_>,
+        notes: &mut Vec<Note>,
+    ) -> Result<Operations> {
         let mut request = Request::counting(TRACEPOINT, [id, 0, 0]);
         request.enable_on_exec = on_exec;
         let mut requested = OpsRequest { request, probed: probe.is_some(), name, root };
-        let events = requested.open(&plan.target, command, cpus, notes)?;
+        let events = requested.open(target, command, cpus, notes)?;
         let placeholders = requested.placeholders(cpus, notes);
-        Ok(Some(Operations { counters: counters(events), _placeholders: placeholders, probe }))
+        Ok(Operations { counters: counters(events), _placeholders: placeholders, probe })
+    }
+
+    /// Runs a program at each hit, as long as these counters are open.
+    ///
+    /// # Errors
+    /// As `ioctl(2)`.
+    pub fn attach(&self, program: BorrowedFd<'_>) -> io::Result<()> {
+        // One event is enough: the program belongs to the tracepoint that all of them count.
+        self.counters.first().map_or(Ok(()), |counter| counter.event.filter(program))
     }
 
     /// Opens a counter of the target's CPU time in nanoseconds, stopped. Files are read below `root`.
@@ -151,12 +184,10 @@ fn counters(events: Vec<PerfEvent>) -> Vec<Counter> {
     events.into_iter().map(|event| Counter { event, last, before }).collect()
 }
 
-/// The `config`, name and definition of a probe.
-fn probed(binary: &Path, wanted: Wanted<'_>, target: &Target, root: &Path) -> Result<(u64, String, Option<Probe>)> {
+/// The definition of a probe.
+fn probed(binary: &Path, wanted: Wanted<'_>, target: &Target, root: &Path) -> Result<Probe> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let search = Search { pids: &processes(target), path: &path, root };
-    let probe = Probe::define(binary, wanted, &search)?;
-    Ok((probe.id(), probe.name().to_string(), Some(probe)))
+    Probe::define(binary, wanted, &Search { pids: &processes(target), path: &path, root })
 }
 
 /// It did not count all the time. This cannot happen to events that need no hardware.
@@ -204,13 +235,13 @@ impl OpsRequest<'_> {
                 self.tasks(|| pids.iter().flat_map(|pid| threads_of(root, *pid)).collect(), notes)
             }
             Target::Threads { tids } => self.tasks(|| tids.clone(), notes),
-            Target::Cpus { .. } => self.each_cpu(cpus, Place::Cpu),
+            Target::Cpus { .. } => self.each_cpu(cpus, event::Place::Cpu),
             Target::Cgroup { name, .. } => {
                 let mut events = Vec::new();
                 for path in target.outermost_cgroups() {
                     let directory = File::open(path)
                         .map_err(|error| Error::from(error).context(format!("cannot open control group {name}")))?;
-                    events.extend(self.each_cpu(cpus, |cpu| Place::Cgroup { directory: &directory, cpu })?);
+                    events.extend(self.each_cpu(cpus, |cpu| event::Place::Cgroup { directory: &directory, cpu })?);
                 }
                 Ok(events)
             }
@@ -218,7 +249,7 @@ impl OpsRequest<'_> {
     }
 
     /// Opens one event per CPU; skips a CPU that went offline meanwhile.
-    fn each_cpu<'a>(&self, cpus: &[u32], place: impl Fn(u32) -> Place<'a>) -> Result<Vec<PerfEvent>> {
+    fn each_cpu<'a>(&self, cpus: &[u32], place: impl Fn(u32) -> event::Place<'a>) -> Result<Vec<PerfEvent>> {
         let mut events = Vec::new();
         for cpu in cpus {
             match event::open(&self.request, &[], place(*cpu)) {
@@ -255,7 +286,7 @@ impl OpsRequest<'_> {
 
     fn thread(&mut self, tid: u32, notes: &mut Vec<Note>) -> io::Result<Vec<PerfEvent>> {
         loop {
-            match event::open(&self.request, &[], Place::Task { tid, cpu: None }) {
+            match event::open(&self.request, &[], event::Place::Task { tid, cpu: None }) {
                 Err(error) if error.raw_os_error() == Some(EINVAL) && self.weaken(notes) => {}
                 opened => return opened,
             }
@@ -288,7 +319,7 @@ impl OpsRequest<'_> {
             return Vec::new();
         }
         let request = Request::counting(self.request.pmu, self.request.config);
-        let opened = cpus.first().map_or(Ok(Vec::new()), |cpu| event::open(&request, &[], Place::Cpu(*cpu)));
+        let opened = cpus.first().map_or(Ok(Vec::new()), |cpu| event::open(&request, &[], event::Place::Cpu(*cpu)));
         notes.push(match &opened {
             Ok(_) => note(
                 "ops-probe-everywhere",
@@ -326,7 +357,7 @@ fn note(topic: &str, text: &str) -> Note {
 }
 
 /// The processes whose files are searched.
-fn processes(target: &Target) -> Vec<u32> {
+pub fn processes(target: &Target) -> Vec<u32> {
     match target {
         Target::Processes { pids, .. } => pids.clone(),
         Target::Threads { tids } => tids.clone(),
@@ -372,7 +403,8 @@ mod tests {
             ops,
             ..Plan::new(target.clone(), crate::model::Rate::Frequency(1), crate::model::CallGraph::None)
         };
-        let open = |ops| Operations::open(&plan(ops), None, &[0], false, Path::new("/nowhere"), &mut vec![]);
+        let place = Place { command: None, cpus: &[0], on_exec: false, root: Path::new("/nowhere") };
+        let open = |ops| Operations::open(&plan(ops), &place, &mut vec![]);
         assert!(open(None).unwrap().is_none());
         assert!(open(Some(OpsSpec::Rate { per_second: 1.0 })).unwrap().is_none());
         let spec = OpsSpec::Tracepoint { category: "a".to_string(), name: "b".to_string() };

@@ -1,6 +1,6 @@
 //! Tries for a short time how often sources of operations count on a running target, and what that costs it.
 
-use super::operations::Operations;
+use super::operations::{Operations, Place};
 use super::probe::each;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{CallGraph, Note, OpsSpec, Plan, Rate, Target};
@@ -111,7 +111,7 @@ pub fn try_operations(specs: &[OpsSpec], target: &Target, duration: Nanos, most_
 
 fn open(spec: &OpsSpec, target: &Target, cpus: &[u32], root: &Path) -> Result<Counted> {
     let plan = Plan { ops: Some(spec.clone()), ..Plan::new(target.clone(), Rate::Frequency(1), CallGraph::None) };
-    let operations = Operations::open(&plan, None, cpus, false, root, &mut Vec::new())?;
+    let operations = Operations::open(&plan, &Place { command: None, cpus, on_exec: false, root }, &mut Vec::new())?;
     let operations = operations.ok_or_else(|| Error::new(ErrorKind::Unsupported, "the kernel does not count it"))?;
     let cost_ns = match spec {
         OpsSpec::Tracepoint { category, .. } if category == "syscalls" => tracepoint_cost::measure(root).ok(),

@@ -8,7 +8,7 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, ObjectFile};
 use crate::pmu::nearest;
 use crate::sys::files;
-use crate::sys::perf::uprobe::{ProbePlace, Uprobe};
+use crate::sys::perf::uprobe::{HitAt, ProbePlace, Uprobe};
 use crate::sys::perf::uprobe_cost::{Entry, measure};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -23,6 +23,8 @@ const MOST_NAMED: usize = 5;
 pub enum Wanted<'a> {
     /// Calls of a function.
     Calls(&'a str),
+    /// Returns from it.
+    Returns(&'a str),
     /// Hits of a probe that the program has, by its provider, if that is given, and its name.
     Hits(Option<&'a str>, &'a str),
 }
@@ -81,12 +83,14 @@ impl Probe {
         let file = binary.file_name().unwrap_or(binary.as_os_str()).to_string_lossy();
         let (counted, name) = match wanted {
             Wanted::Calls(function) => ("Calls", format!("{file}:{function}")),
+            Wanted::Returns(function) => ("Returns", format!("{file}:{function}")),
             Wanted::Hits(provider, name) => {
                 ("Hits", [Some(&*file), provider, Some(name)].into_iter().flatten().collect::<Vec<_>>().join(":"))
             }
         };
         let label = || format!("cannot count {} of {name}", counted.to_lowercase());
-        let defined = Uprobe::define(search.root, &places).context(label)?;
+        let at = if let Wanted::Returns(_) = wanted { HitAt::Return } else { HitAt::Place };
+        let defined = Uprobe::define(search.root, at, &places).context(label)?;
         Ok(Probe { defined, counted, name, cost: measure(entry, search.root) })
     }
 
@@ -119,13 +123,13 @@ impl Probe {
 impl Wanted<'_> {
     fn places(self, found: &ProbeFile, root: &Path) -> Result<Places> {
         let what = match self {
-            Wanted::Calls(_) => "calls",
+            Wanted::Calls(_) | Wanted::Returns(_) => "calls",
             Wanted::Hits(..) => "hits",
         };
         let label = || format!("cannot count {what} in {}", found.path.display());
         let image = files::object(found.file.try_clone().context(label)?).context(label)?;
         match self {
-            Wanted::Calls(function) => {
+            Wanted::Calls(function) | Wanted::Returns(function) => {
                 let debug = build_id(&image).flatten().and_then(|id| probe_file::debug_file(&id, root));
                 let mut point = probe_point::find(&image, debug.as_ref(), function);
                 let absent = point.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound);

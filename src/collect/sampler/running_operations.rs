@@ -1,7 +1,7 @@
 //! Operations that are counted on a target that runs, apart from its samples.
 
 use super::open::cpus_of;
-use super::operations::Operations;
+use super::operations::{Operations, Place};
 use crate::error::Result;
 use crate::model::{Note, Plan};
 use crate::sys::clock::Clock;
@@ -23,7 +23,8 @@ impl RunningOperations {
     /// As [`Operations::open`].
     pub fn open(plan: &Plan, notes: &mut Vec<Note>) -> Result<Option<RunningOperations>> {
         let root = Path::new("/");
-        let counted = Operations::open(plan, None, &cpus_of(&plan.target, root)?, false, root, notes)?;
+        let cpus = cpus_of(&plan.target, root)?;
+        let counted = Operations::open(plan, &Place { command: None, cpus: &cpus, on_exec: false, root }, notes)?;
         Ok(counted.map(|counted| {
             counted.enable();
             RunningOperations { counted, clock: Clock::start() }

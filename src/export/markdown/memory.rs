@@ -66,7 +66,7 @@ fn line(out: &mut String, line: &LineView) {
 }
 
 /// A table of plain words and numbers; the first column is left-aligned.
-fn table(out: &mut String, captions: &[impl AsRef<str>], rows: impl Iterator<Item = Vec<String>>) {
+pub(super) fn table(out: &mut String, captions: &[impl AsRef<str>], rows: impl Iterator<Item = Vec<String>>) {
     let captions: Vec<&str> = captions.iter().map(AsRef::as_ref).collect();
     out.push_str(&format!("| {} |\n|---|{}\n", captions.join(" | "), "---:|".repeat(captions.len() - 1)));
     rows.for_each(|row| out.push_str(&format!("| {} |\n", row.join(" | "))));

@@ -7,8 +7,9 @@ use crate::model::{Note, Unit};
 use crate::view::Measured;
 use crate::view::code_ipc::cell;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
+use crate::view::latency::CAPTIONS;
 use crate::view::number;
-use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, Report, key_values};
+use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, OperationLatencyView, Report, key_values};
 
 /// The report as UTF-8 Markdown.
 #[must_use]
@@ -20,6 +21,9 @@ pub fn report(report: &Report) -> Vec<u8> {
         baseline::write(&mut out, view);
     }
     findings(&mut out, &report.findings);
+    if let Some(view) = &report.latency {
+        latency(&mut out, view);
+    }
     metrics(&mut out, report);
     functions(&mut out, report);
     threads(&mut out, report);
@@ -36,6 +40,11 @@ pub fn report(report: &Report) -> Vec<u8> {
         neighbours(&mut out, view);
     }
     inert::document(out)
+}
+
+fn latency(out: &mut String, view: &OperationLatencyView) {
+    out.push_str(&format!("\n### Latency\n\n{}\n\n", code(&view.about())));
+    memory::table(out, &CAPTIONS, view.rows.iter().map(|row| row.cells().to_vec()));
 }
 
 fn head(out: &mut String, report: &Report) {

@@ -8,6 +8,7 @@ mod findings;
 mod functions;
 mod header;
 mod health;
+mod latency;
 mod limits;
 mod memory;
 mod metrics;
@@ -51,6 +52,9 @@ pub fn report(report: &Report, style: Style) -> Vec<u8> {
         baseline::write(&mut page, view);
     }
     findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
+    if let Some(view) = &report.latency {
+        latency::write(&mut page, view);
+    }
     metrics::write(&mut page, report);
     functions::write(&mut page, report);
     if let Some(view) = &report.instructions {

@@ -2,7 +2,9 @@
 //! Results for the remaining time do not change.
 
 use super::{Profile, Samples};
-use crate::model::{Event, Membership, MemoryAccess, NeighbourUse, NodeMemory, Scope, TaskChange, TaskEvent};
+use crate::model::{
+    Event, LatencyCount, Membership, MemoryAccess, NeighbourUse, NodeMemory, Scope, TaskChange, TaskEvent,
+};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::size_of;
@@ -25,6 +27,7 @@ impl Profile {
             self.readings.bytes(),
             self.neighbour_uses.len() * size_of::<NeighbourUse>(),
             self.memory.len() * size_of::<NodeMemory>(),
+            self.latencies.len() * size_of::<LatencyCount>(),
             self.tasks.len() * (size_of::<TaskEvent>() + 16),
             self.memberships.len() * size_of::<Membership>(),
             self.stacks.bytes(),
@@ -38,6 +41,7 @@ impl Profile {
         let gone = self.ended_before(cut);
         self.samples.retain(|samples, at| samples.at[at] >= cut);
         self.accesses.retain(|access| access.at >= cut);
+        self.latencies.retain(|count| count.at > cut);
         self.off_cpu.retain(|span| span.at + span.blocked + span.queued.unwrap_or_default() > cut);
         self.forget_memory(cut);
         self.tasks.retain(|task| task.at >= cut || !gone.contains(&task.tid));
@@ -129,6 +133,7 @@ impl Profile {
         }
         fit(&mut self.neighbour_uses);
         fit(&mut self.memory);
+        fit(&mut self.latencies);
         fit(&mut self.tasks);
         fit(&mut self.memberships);
         fit(&mut self.accesses);
@@ -160,10 +165,11 @@ impl Profile {
         let uses = self.neighbour_uses.iter().copied().map(Event::Neighbour);
         let lost = self.lost.iter().copied().map(Event::Lost);
         let ops = self.ops.iter().map(|(at, total)| Event::Ops { at: *at, total: *total });
+        let latencies = self.latencies.iter().copied().map(Event::Latency);
         let marks = self.marks.iter().cloned().map(Event::Mark);
         let ticks = self.ticks.iter().copied().map(Event::Tick);
         let samples = samples.chain(accesses).chain(spans).chain(memory).chain(tasks).chain(memberships);
-        samples.chain(readings).chain(uses).chain(lost).chain(ops).chain(marks).chain(ticks)
+        samples.chain(readings).chain(uses).chain(lost).chain(ops).chain(latencies).chain(marks).chain(ticks)
     }
 }
 
@@ -213,6 +219,7 @@ fn since(mut event: Event, start: Nanos) -> Event {
         Event::Membership(membership) => membership.at = membership.at - start,
         Event::Lost(lost) => lost.at = lost.at - start,
         Event::Ops { at, .. } => *at = *at - start,
+        Event::Latency(count) => count.at = count.at - start,
         Event::Mark(mark) => mark.at = mark.at - start,
         Event::Tick(tick) => tick.at = tick.at - start,
     }

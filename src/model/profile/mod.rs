@@ -14,8 +14,8 @@ pub use stacks::Stacks;
 pub use unused::{Left, Newest};
 
 use super::{
-    CounterDef, CounterReading, FrameDef, FrameId, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef, ModuleId,
-    NeighbourDef, NeighbourUse, NodeMemory, OffCpu, StackId, Symbol, TaskEvent, Tick,
+    CounterDef, CounterReading, FrameDef, FrameId, LatencyCount, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef,
+    ModuleId, NeighbourDef, NeighbourUse, NodeMemory, OffCpu, StackId, Symbol, TaskEvent, Tick,
 };
 use crate::units::{Nanos, Ops};
 
@@ -48,6 +48,8 @@ pub struct Profile {
     pub neighbour_uses: Vec<NeighbourUse>,
     /// Memory of the target's processes by NUMA node, reading by reading.
     pub memory: Vec<NodeMemory>,
+    /// How many operations took how long, by window.
+    pub latencies: Vec<LatencyCount>,
     /// Births, renames and ends of tasks.
     pub tasks: Vec<TaskEvent>,
     /// The control groups that tasks were found in; empty in older recordings.

@@ -3,6 +3,7 @@
 
 mod accesses;
 mod definitions;
+mod latencies;
 mod memberships;
 mod neighbours;
 mod pages;

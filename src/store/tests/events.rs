@@ -1,10 +1,10 @@
 //! Event streams to record: a small fixed one with every kind of event, and arbitrary ones.
 
 use crate::model::{
-    AccessKind, BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LossKind, Lost,
-    Mark, Membership, MembershipSource, MemoryAccess, MemoryLevel, ModuleDef, ModuleId, ModuleKind, NeighbourDef,
-    NeighbourId, NeighbourKind, NeighbourUse, NodeMemory, OffCpu, PageKind, Sample, Scope, Snoop, StackDef, StackEnd,
-    StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, TlbResult, Unit,
+    AccessKind, BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LatencyCount,
+    LossKind, Lost, Mark, Membership, MembershipSource, MemoryAccess, MemoryLevel, ModuleDef, ModuleId, ModuleKind,
+    NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse, NodeMemory, OffCpu, PageKind, Sample, Scope, Snoop,
+    StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, TlbResult, Unit,
 };
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
@@ -96,6 +96,7 @@ pub fn chunk(number: u32) -> Vec<Event> {
         Event::Memory(NodeMemory { at, pid: 41, node: number, kind: PageKind::Huge, bytes: 4096 }),
         Event::Lost(Lost { at, cpu: 3, kind: LossKind::Ring, count: 12 }),
         Event::Ops { at, total: Ops(u64::from(number)) },
+        Event::Latency(LatencyCount { at, low: Nanos(2048), high: (number % 2 == 0).then_some(Nanos(2050)), count: 3 }),
         Event::Mark(Mark { at, label: format!("mark {number}") }),
         Event::Define(Definition::Names {
             frame: FrameId(low),
@@ -251,6 +252,9 @@ fn small() -> impl Strategy<Value = Event> {
             Event::Memory(NodeMemory { at, pid, node, kind, bytes })
         }),
         (nanos(), any::<u64>()).prop_map(|(at, total)| Event::Ops { at, total: Ops(total) }),
+        (nanos(), nanos(), proptest::option::of(0..u64::MAX), any::<u64>()).prop_map(|(at, low, high, count)| {
+            Event::Latency(LatencyCount { at, low, high: high.map(Nanos), count })
+        }),
         (nanos(), text()).prop_map(|(at, label)| Event::Mark(Mark { at, label })),
         (nanos(), nanos()).prop_map(|(at, span)| Event::Tick(Tick { at, span })),
     ]

@@ -64,7 +64,8 @@ fn by_kind(mut events: Vec<Event>) -> Vec<Event> {
         Event::Memory(_) => 13,
         Event::Lost(_) => 14,
         Event::Ops { .. } => 15,
-        Event::Mark(_) => 16,
+        Event::Latency(_) => 16,
+        Event::Mark(_) => 17,
     });
     events
 }

@@ -21,6 +21,7 @@ pub(super) const PERF_EVENT_ARRAY: u32 = 4;
 pub(super) const AS_NEEDED: u32 = 1;
 
 /// `BPF_PROG_TYPE_*`.
+pub(super) const KPROBE: u32 = 2;
 pub(super) const PERF_EVENT: u32 = 7;
 pub(super) const RAW_TRACEPOINT: u32 = 17;
 

@@ -32,6 +32,15 @@ pub struct ProbePlace<'a> {
     pub semaphore: Option<u64>,
 }
 
+/// Where a probe is hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HitAt {
+    /// At the instruction.
+    Place,
+    /// Where the function that begins there returns.
+    Return,
+}
+
 /// A defined probe. Dropping it removes the definition; its events must be dropped first.
 #[derive(Debug)]
 pub struct Uprobe {
@@ -47,18 +56,18 @@ impl Uprobe {
     /// # Errors
     /// `Unsupported` without tracefs or user probes in the kernel, or for what an older kernel cannot probe;
     /// `NotPermitted` when it may not be written.
-    pub fn define(root: &Path, places: &[ProbePlace<'_>]) -> Result<Uprobe> {
+    pub fn define(root: &Path, at: HitAt, places: &[ProbePlace<'_>]) -> Result<Uprobe> {
         let tracefs = tracefs::reach(root)?;
         let control = tracefs.join("uprobe_events");
         remove_stale(&control, root);
         let name = format!("p{}_{:x}", std::process::id(), monotonic_ns());
         // From here on, whatever was defined is removed again.
         let mut probe = Uprobe { control, name, id: 0 };
-        for (at, place) in places.iter().enumerate() {
-            match write(&probe.control, &definition(&probe.name, place)) {
+        for (number, place) in places.iter().enumerate() {
+            match write(&probe.control, &definition(&probe.name, at, place)) {
                 // Two names of one file, e.g. one layer below two containers.
-                Err(error) if error.raw_os_error() == Some(EEXIST) && is_repeated(places, at) => {}
-                done => done.map_err(|error| refused(error, &probe.control, place, at))?,
+                Err(error) if error.raw_os_error() == Some(EEXIST) && is_repeated(places, number) => {}
+                done => done.map_err(|error| refused(error, &probe.control, place, number))?,
             }
         }
         probe.id = Format::read(&tracefs, GROUP, &probe.name).context(|| "cannot read the probe's number")?.id;
@@ -73,10 +82,11 @@ impl Drop for Uprobe {
     }
 }
 
-fn definition(name: &str, place: &ProbePlace<'_>) -> String {
+fn definition(name: &str, at: HitAt, place: &ProbePlace<'_>) -> String {
     let semaphore = place.semaphore.map(|at| format!("({at:#x})")).unwrap_or_default();
     // By descriptor: a path may contain blanks, lie in another mount namespace, or no longer exist.
-    format!("p:{GROUP}/{name} /proc/self/fd/{}:{:#x}{semaphore}", place.file.as_raw_fd(), place.offset)
+    let kind = if at == HitAt::Return { 'r' } else { 'p' };
+    format!("{kind}:{GROUP}/{name} /proc/self/fd/{}:{:#x}{semaphore}", place.file.as_raw_fd(), place.offset)
 }
 
 /// Whether an earlier place has the same offset, in a file that may be the same.
@@ -153,13 +163,13 @@ mod tests {
         std::fs::create_dir_all(tracing.join("events")).unwrap();
         let file = File::open("/proc/self/exe").unwrap();
         let at = |offset, semaphore| ProbePlace { file: &file, offset, semaphore };
-        let error = Uprobe::define(root.path(), &[at(16, None)]).unwrap_err();
+        let error = Uprobe::define(root.path(), HitAt::Place, &[at(16, None)]).unwrap_err();
         assert!(error.kind() == ErrorKind::Unsupported && error.remedy().unwrap().contains("UPROBE"), "{error}");
 
         let control = tracing.join("uprobe_events");
         std::fs::write(&control, "p:other/x /a:0x1\n").unwrap();
         // This tracefs never creates the event's folder, so the definition is removed again.
-        assert!(Uprobe::define(root.path(), &[at(16, None), at(32, Some(64))]).is_err());
+        assert!(Uprobe::define(root.path(), HitAt::Place, &[at(16, None), at(32, Some(64))]).is_err());
         let text = std::fs::read_to_string(&control).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0] == "p:other/x /a:0x1" && lines[1].starts_with("p:ironlaw/p") && lines[1].ends_with(":0x10"));

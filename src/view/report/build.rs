@@ -2,8 +2,9 @@
 //! It fails only if the selection cannot be satisfied, not if there is little data.
 
 use super::{
-    EventRow, FunctionRow, Groups, HardwareView, MemoryView, MetricView, NeighboursView, OffCpuView, PathOptions,
-    PathStep, PlacesView, ProcessView, Report, SamplesView, SelectionView, ThreadView,
+    EventRow, FunctionRow, Groups, HardwareView, MemoryView, MetricView, NeighboursView, OffCpuView,
+    OperationLatencyView, PathOptions, PathStep, PlacesView, ProcessView, Report, SamplesView, SelectionView,
+    ThreadView,
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
@@ -197,6 +198,7 @@ impl Report {
             findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &counts.who, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
+            latency: OperationLatencyView::of(profile, window),
             code_ipc: code_ipc.as_ref().map(CodeIpcView::of),
             functions: options.function_rows(
                 profile,

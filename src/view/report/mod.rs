@@ -22,6 +22,7 @@ use super::annotate::MixView;
 use super::baseline::BaselineComparisonView;
 use super::code_ipc::CodeIpcView;
 use super::findings::{FindingView, FindingsView};
+pub use super::latency::{LatencyRow, OperationLatencyView};
 pub use super::memory::{LatencyView, LevelView, LineView, MemoryView, NodeView, PairView, UseView};
 pub use super::places::{ExpectedPairView, NodePlacesView, PlacesView};
 use crate::analysis::{Names, StackCounts, Tasks};
@@ -71,6 +72,9 @@ pub struct Report {
     /// The metrics, in order; JSON keys them by name.
     #[serde(serialize_with = "metrics::by_name")]
     pub metrics: Vec<MetricView>,
+    /// How long operations took; absent unless that was to be measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<OperationLatencyView>,
     /// The hardware events that were counted.
     pub hardware: HardwareView,
     /// Instructions per cycle of code; absent unless cycles and instructions were sampled.

@@ -1,0 +1,6 @@
+//! The latency of operations: its distribution, quantiles with intervals.
+
+mod distribution;
+mod quantiles;
+
+pub use quantiles::{Latencies, QUANTILES, Quantile, latencies};

@@ -1,0 +1,231 @@
+//! Quantiles of the latency of operations, each with the interval in which it lies.
+//!
+//! Operations of one window resemble each other: a slow second has many slow ones. So the interval comes from draws of
+//! whole windows, in blocks; of few windows, from the ranks that a quantile of independent operations takes.
+
+use super::distribution::{Bin, LatencyCounts};
+use crate::analysis::stats::{Blocks, Random, block_length};
+use crate::analysis::time::Window;
+use crate::model::profile::Profile;
+use crate::model::{Measure, Why};
+use std::collections::BTreeMap;
+
+/// The quantiles of a report.
+pub const QUANTILES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+
+/// Operations beyond a quantile that it takes to be known.
+const FEWEST_BEYOND: f64 = 10.0;
+/// Windows that it takes to draw them.
+const FEWEST_WINDOWS: usize = 20;
+/// Parts of the time that are drawn, at most.
+const MOST_PARTS: usize = 100;
+const DRAWS: usize = 400;
+const SEED: u64 = 17;
+/// Two-sided 95%.
+const Z: f64 = 1.959_963_985;
+
+/// A quantile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantile {
+    /// The share of the operations that took no longer, 0 to 1.
+    pub share: f64,
+    /// Its value in nanoseconds.
+    pub value: Measure<f64>,
+    /// It lies between these with 95% confidence, in nanoseconds; `None` above if nothing bounds it.
+    pub interval: Option<(f64, Option<f64>)>,
+}
+
+/// The latency of the operations of a selected time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latencies {
+    /// How many took how long.
+    pub counts: LatencyCounts,
+    /// The number of windows with operations.
+    pub windows: usize,
+    /// The quantiles, ascending.
+    pub quantiles: Vec<Quantile>,
+}
+
+/// The latencies of the operations that ended in the window; `None` if none was measured.
+#[must_use]
+pub fn latencies(profile: &Profile, window: Window) -> Option<Latencies> {
+    let mut windows: BTreeMap<_, LatencyCounts> = BTreeMap::new();
+    for row in profile.latencies.iter().filter(|row| row.at > window.from && row.at <= window.to) {
+        let bin = Bin { low: row.low, high: row.high };
+        windows.entry(row.at).or_default().add(bin, row.count);
+    }
+    (!windows.is_empty()).then(|| of_windows(&windows.into_values().collect::<Vec<_>>()))
+}
+
+fn of_windows(windows: &[LatencyCounts]) -> Latencies {
+    let mut counts = LatencyCounts::default();
+    windows.iter().for_each(|window| counts.merge(window));
+    let drawn = if windows.len() < FEWEST_WINDOWS { None } else { Some(Drawn::of(windows, &counts)) };
+    let quantile = |(number, share): (usize, f64)| {
+        let beyond = counts.count() as f64 * (1.0 - share).min(share);
+        let missing = Quantile { share, value: Measure::Missing(Why::TooFewSamples), interval: None };
+        let Some(bin) = counts.quantile(share).filter(|_| beyond >= FEWEST_BEYOND) else { return missing };
+        let (low, high) = drawn.as_ref().map_or_else(|| by_ranks(&counts, share), |drawn| drawn.interval(number));
+        let interval = Some((low.low.as_f64(), high.high.map(|high| high.as_f64())));
+        Quantile { share, value: Measure::exact(bin.middle()), interval }
+    };
+    let quantiles = QUANTILES.into_iter().enumerate().map(quantile).collect();
+    Latencies { windows: windows.len(), quantiles, counts }
+}
+
+/// The bins of the ranks between which the quantile of independent operations lies.
+fn by_ranks(counts: &LatencyCounts, share: f64) -> (Bin, Bin) {
+    let n = counts.count() as f64;
+    let error = Z * (n * share * (1.0 - share)).sqrt();
+    let bin =
+        |rank: f64| counts.at_rank(rank.clamp(1.0, n) as u64).unwrap_or(Bin { low: Default::default(), high: None });
+    (bin((n * share - error).floor()), bin((n * share + error).ceil() + 1.0))
+}
+
+/// The quantiles of draws of as many windows as there are.
+struct Drawn {
+    bins: Vec<Bin>,
+    /// The number of the bin of each quantile in each draw, ascending.
+    quantiles: [Vec<usize>; QUANTILES.len()],
+}
+
+impl Drawn {
+    fn of(windows: &[LatencyCounts], all: &LatencyCounts) -> Drawn {
+        let bins: Vec<Bin> = all.bins().map(|(bin, _)| bin).collect();
+        let number = |(bin, count): (Bin, u64)| (bins.partition_point(|known| *known < bin), count);
+        // Neighbours of very many windows are drawn together: as many draws of fewer parts say the same.
+        let parts = windows.chunks(windows.len().div_ceil(MOST_PARTS));
+        let parts: Vec<Vec<(usize, u64)>> =
+            parts.map(|part| part.iter().flat_map(LatencyCounts::bins).map(number).collect()).collect();
+        // Blocks as long as slow times last, by what tells most of them: the mean latency.
+        let mean = |part: &Vec<(usize, u64)>| {
+            let sum: f64 = part.iter().map(|(bin, count)| bins[*bin].middle() * *count as f64).sum();
+            sum / part.iter().map(|(_, count)| *count).sum::<u64>().max(1) as f64
+        };
+        let means: Vec<f64> = parts.iter().map(mean).collect();
+        let blocks = Blocks { count: parts.len(), length: block_length(&means) };
+        let (mut random, mut chosen) = (Random::new(SEED), Vec::new());
+        let mut sums = vec![0_u64; bins.len()];
+        let mut quantiles: [Vec<usize>; QUANTILES.len()] = Default::default();
+        for _ in 0..DRAWS {
+            blocks.draw(&mut random, &mut chosen);
+            sums.fill(0);
+            for (bin, count) in chosen.iter().flat_map(|part| &parts[*part]) {
+                sums[*bin] = sums[*bin].saturating_add(*count);
+            }
+            for (found, share) in quantiles.iter_mut().zip(QUANTILES) {
+                found.push(bin_of(&sums, share));
+            }
+        }
+        quantiles.iter_mut().for_each(|found| found.sort_unstable());
+        Drawn { bins, quantiles }
+    }
+
+    /// The bin that 2.5% of the draws do not reach, and the one that 2.5% exceed.
+    fn interval(&self, quantile: usize) -> (Bin, Bin) {
+        let at = |part: f64| self.bins[self.quantiles[quantile][(DRAWS as f64 * part) as usize]];
+        (at(0.025), at(0.975))
+    }
+}
+
+/// The bin that a share of the counts does not exceed.
+fn bin_of(counts: &[u64], share: f64) -> usize {
+    let all = counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
+    let rank = ((all as f64 * share).ceil() as u64).max(1);
+    let mut before = 0_u64;
+    let found = counts.iter().position(|count| {
+        before = before.saturating_add(*count);
+        before >= rank
+    });
+    found.unwrap_or(counts.len() - 1)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::{Synthetic, ms};
+    use crate::model::LatencyCount;
+    use crate::units::Nanos;
+
+    fn bin(ns: u64) -> Bin {
+        Bin { low: Nanos(ns), high: Some(Nanos(ns + 1)) }
+    }
+
+    #[test]
+    fn the_operations_of_the_selected_time_count_and_quantiles_with_too_few_beyond_are_missing() {
+        let mut profile = Synthetic::new().finish();
+        for (at, low, count) in [(500, 1_000, 600), (1000, 1_000, 380), (1000, 9_000, 20), (3000, 70_000, 5)] {
+            profile.latencies.push(LatencyCount { at: ms(at), low: Nanos(low), high: Some(Nanos(low + 1)), count });
+        }
+        let found = latencies(&profile, Window { from: ms(0), to: ms(2000) }).unwrap();
+        assert_eq!((found.counts.count(), found.windows), (1000, 2));
+        let value = |at: usize| found.quantiles[at].value;
+        assert_eq!((value(0), value(2)), (Measure::exact(1_000.0), Measure::exact(9_000.0)));
+        assert_eq!(value(3), Measure::Missing(Why::TooFewSamples), "one operation lies beyond p99.9");
+        assert_eq!(latencies(&profile, Window { from: ms(1000), to: ms(2000) }), None);
+    }
+
+    /// The step of 1% that holds a latency.
+    fn step(ns: f64) -> Bin {
+        let number = (ns.max(1.0).ln() / 1.01_f64.ln()).floor();
+        let edge = |number: f64| Nanos(1.01_f64.powf(number) as u64);
+        Bin { low: edge(number), high: Some(edge(number + 1.0)) }
+    }
+
+    /// A share of windows is slow, alone or in runs of `run`; each has 50 operations of an exponential latency.
+    fn simulated(seed: u64, run: usize) -> Vec<LatencyCounts> {
+        let mut random = Random::new(seed);
+        let mut uniform = move || (random.below(1 << 24) as f64 + 0.5) / f64::from(1 << 24);
+        let mut windows = Vec::new();
+        let mut slow = 1.0;
+        for at in 0..200 {
+            if at % run == 0 {
+                slow = if uniform() < 0.3 { 3.0 } else { 1.0 };
+            }
+            let mut window = LatencyCounts::default();
+            (0..50).for_each(|_| window.add(step(-uniform().ln() * slow * 1e6), 1));
+            windows.push(window);
+        }
+        windows
+    }
+
+    /// The share `p` of the mixture of 70% exponentials of 1 ms and 30% of 3 ms.
+    fn truth(p: f64) -> f64 {
+        let beyond = |t: f64| 0.7 * (-t).exp() + 0.3 * (-t / 3.0).exp();
+        let (mut low, mut high) = (0.0, 100.0);
+        for _ in 0..100 {
+            let middle = (low + high) / 2.0;
+            if beyond(middle) > 1.0 - p { low = middle } else { high = middle }
+        }
+        low * 1e6
+    }
+
+    #[test]
+    fn ninety_five_of_a_hundred_intervals_hold_the_quantile_though_slow_windows_come_together() {
+        for (run, least) in [(1, 0.90), (5, 0.85)] {
+            let tries = 60;
+            let found: Vec<_> = (0..tries).map(|seed| of_windows(&simulated(1000 + seed, run))).collect();
+            for (at, share) in [(0, 0.5), (2, 0.99)] {
+                let holds = found.iter().filter(|found| {
+                    let (low, high) = found.quantiles[at].interval.unwrap();
+                    low <= truth(share) && truth(share) <= high.unwrap()
+                });
+                let covered = holds.count() as f64 / tries as f64;
+                assert!(covered >= least, "runs of {run}, {share}: {covered}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_windows_have_the_interval_of_ranks_and_an_open_end_stays_open() {
+        let mut all = LatencyCounts::default();
+        (0..1000).for_each(|ns| all.add(bin(ns), 1));
+        all.add(Bin { low: Nanos(5000), high: None }, 30);
+        let found = of_windows(&[all]);
+        let (low, high) = found.quantiles[0].interval.unwrap();
+        // 515 +- 1.96 * sqrt(1030 / 4)
+        assert!((480.0..=484.0).contains(&low) && (545.0..=549.0).contains(&high.unwrap()), "{low} {high:?}");
+        assert_eq!(found.quantiles[2].interval.unwrap(), (5000.0, None));
+    }
+}
