@@ -117,12 +117,14 @@ fn described(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::pmu::fake::FakeSources;
 
-    fn found(sources: &FakeSources, uarch: &str) -> Vec<(String, UncoreTraffic, [u64; 2], f64, Vec<u32>)> {
+    /// Name, what it counts, PMU and configuration, bytes for one count, CPUs.
+    type Found = (String, UncoreTraffic, [u64; 2], f64, Vec<u32>);
+
+    fn found(sources: &FakeSources, uarch: &str) -> Vec<Found> {
         let parts = |it: UncoreCounter| {
             let EventKind::Raw { pmu, config, .. } = it.kind else { panic!("{it:?}") };
             (it.name, it.traffic, [u64::from(pmu), config], it.bytes, it.cpus)

@@ -96,7 +96,12 @@ pub fn chunk(number: u32) -> Vec<Event> {
         Event::Memory(NodeMemory { at, pid: 41, node: number, kind: PageKind::Huge, bytes: 4096 }),
         Event::Lost(Lost { at, cpu: 3, kind: LossKind::Ring, count: 12 }),
         Event::Ops { at, total: Ops(u64::from(number)) },
-        Event::Latency(LatencyCount { at, low: Nanos(2048), high: (number % 2 == 0).then_some(Nanos(2050)), count: 3 }),
+        Event::Latency(LatencyCount {
+            at,
+            low: Nanos(2048),
+            high: number.is_multiple_of(2).then_some(Nanos(2050)),
+            count: 3,
+        }),
         Event::Mark(Mark { at, label: format!("mark {number}") }),
         Event::Define(Definition::Names {
             frame: FrameId(low),
