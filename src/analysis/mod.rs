@@ -68,7 +68,7 @@ pub use names::{CodeKind, Function, Label, Names};
 pub use neighbours::{NeighbourRow, neighbours};
 pub use observe::{Observation, observations};
 pub use offcpu::{BlockedPath, CauseTotal, OffCpuTotals, blocked_paths, cause_of, off_cpu_totals, waits_by_thread};
-pub use operation_latency::{Latencies, QUANTILES, Quantile, latencies};
+pub use operation_latency::{Latencies, Quantile, latencies};
 pub use operations::operations;
 pub use per_op::per_operation;
 pub use profile_tree::{ProfileTree, QUEUED, TRUNCATED, UNKNOWN, Weight};

@@ -18,6 +18,8 @@ pub struct OperationLatencyView {
     pub per_second: f64,
     /// The unit of all latencies.
     pub unit: Unit,
+    /// Whether the intervals take operations as independent: too few windows show how they resemble each other.
+    pub independent: bool,
     /// The quantiles and the longest latency; JSON keys them by name.
     #[serde(flatten, serialize_with = "by_name")]
     pub rows: Vec<LatencyRow>,
@@ -60,6 +62,7 @@ impl OperationLatencyView {
             count,
             per_second: count as f64 / window.span().seconds().max(f64::MIN_POSITIVE),
             unit: Unit::Nanos,
+            independent: found.as_ref().is_some_and(|found| found.independent),
             rows: found.as_ref().map(rows).unwrap_or_default(),
         })
     }
@@ -71,6 +74,10 @@ impl OperationLatencyView {
         format!("{}: {} operations, {rate}", self.source, number::count(self.count))
     }
 }
+
+/// What the intervals of few windows leave out.
+pub const INDEPENDENT: &str =
+    "too few windows to see whether slow operations come together: the intervals take them as independent";
 
 fn rows(found: &Latencies) -> Vec<LatencyRow> {
     let quantile = |(quantile, (name, label)): (&Quantile, (&'static str, &'static str))| LatencyRow {

@@ -1,7 +1,7 @@
 //! Operations counted by the kernel, on programs that know how many there were.
 
 use super::*;
-use ironlaw::model::OpsSpec;
+use ironlaw::model::{LatencySpec, OpsSpec};
 use std::path::Path;
 
 const IRONLAW: &str = env!("CARGO_BIN_EXE_ironlaw");
@@ -105,6 +105,67 @@ fn calls_of_a_commands_function_are_counted_to_the_last_one() {
     let last: u64 = text.split_whitespace().rev().find_map(|word| word.parse().ok()).unwrap();
     eprintln!("{last} operations, {:?}, {:?}", captured.totals(), captured.ended.notes);
     assert!(last > 0 && captured.operations() == last, "{last} operations, {:?}", captured.totals());
+}
+
+/// The calls by their length: the shortest of each step in nanoseconds, and their number.
+fn lengths(captured: &Captured) -> Vec<(u64, u64)> {
+    let count = |event: &Event| match event {
+        Event::Latency(count) => Some((count.low.0, count.count)),
+        _ => None,
+    };
+    let mut lengths: Vec<_> = captured.events.iter().filter_map(count).collect();
+    lengths.sort_unstable();
+    lengths
+}
+
+fn timed(argv: &[&str], binary: &str, symbol: &str) -> Plan {
+    let latency = Some(LatencySpec::Calls { binary: binary.into(), symbol: symbol.to_string() });
+    Plan { latency, ..command(argv, None) }
+}
+
+#[test]
+fn calls_of_all_threads_are_timed_and_those_that_the_kernel_left_out_are_noted() {
+    require!("perf", "tracefs", "root");
+    let sh = format!("exec {IRONLAW} workload hotspot --threads 3 --seconds 0.5 > \"$0\"");
+    let dir = tempfile::tempdir().unwrap();
+    let said = dir.path().join("ops");
+    let captured = capture(&timed(&["sh", "-c", &sh, said.to_str().unwrap()], IRONLAW, "handle_request"));
+    let text = std::fs::read_to_string(said).unwrap();
+    let last: u64 = text.split_whitespace().rev().find_map(|word| word.parse().ok()).unwrap();
+    let timed: u64 = lengths(&captured).iter().map(|(_, count)| count).sum();
+    let missed = captured.ended.notes.iter().find(|note| note.topic == "latency-missed");
+    let missed = missed.map_or(0, |note| note.text.split(' ').next().unwrap().parse().unwrap());
+    assert!(last > 0 && timed + missed == last && missed * 100 < last, "{timed} and {missed} of {last}");
+}
+
+#[test]
+fn a_call_is_as_long_as_it_sleeps_and_those_within_it_and_before_the_capture_do_not_count() {
+    require!("perf", "tracefs", "root");
+    let sleeps = "for _ in range(50): libc.usleep(4000)\nfor _ in range(10): libc.usleep(40000)";
+    let sleeper = Waiting::prepared("import ctypes\nlibc = ctypes.CDLL(None)", &format!("{sleeps}\nprint(flush=True)"));
+    let target = Target::Processes { pids: vec![sleeper.workload.pid()], children: false };
+    // Operations are counted beside it: their first total says that everything counts.
+    let plan = Plan { target, ops: uprobe("libc.so.6", "usleep"), ..timed(&[], "libc.so.6", "usleep") };
+    let captured = sleeper.counted(&plan);
+    let lengths = lengths(&captured);
+    let at_least = |ns: u64| lengths.iter().filter(|(low, _)| *low >= ns).map(|(_, count)| count).sum::<u64>();
+    // A step is a thousandth wide.
+    assert_eq!((at_least(0), at_least(3_996_000), at_least(39_960_000)), (60, 60, 10), "{lengths:?}");
+    assert_eq!(captured.operations(), 60);
+
+    // A function that calls itself: only the outermost calls count, and all of them end.
+    let dir = tempfile::tempdir().unwrap();
+    let (source, program) = (dir.path().join("a.c"), dir.path().join("nested"));
+    let code = "#include <unistd.h>\n__attribute__((noipa)) int down(int n) { usleep(100); return n ? down(n - 1) + 1 : 0; }\n\
+                int main(void) { int sum = 0; for (int i = 0; i < 20; i++) sum += down(9); return sum != 180; }\n";
+    std::fs::write(&source, code).unwrap();
+    let options = ["-O1", "-fno-optimize-sibling-calls", "-o"];
+    let built = Command::new("cc").args(options).arg(&program).arg(&source).status();
+    assert!(built.unwrap().success());
+    let program = program.to_str().unwrap();
+    let lengths = self::lengths(&capture(&timed(&[program], program, "down")));
+    assert!(lengths.iter().all(|(low, _)| *low >= 999_000), "ten sleeps of 0.1 ms each: {lengths:?}");
+    assert_eq!(lengths.iter().map(|(_, count)| count).sum::<u64>(), 20, "{lengths:?}");
 }
 
 #[test]

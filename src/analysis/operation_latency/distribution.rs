@@ -1,7 +1,6 @@
 //! Counts of operations by intervals of latency. Counts of several windows are added, so a quantile of many windows is that
 //! of all their operations: quantiles themselves are never averaged.
 
-use crate::model::LatencyCount;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -78,16 +77,6 @@ impl LatencyCounts {
     #[must_use]
     pub fn longest(&self) -> Option<Bin> {
         self.bins.last_key_value().map(|(bin, _)| *bin)
-    }
-}
-
-impl FromIterator<LatencyCount> for LatencyCounts {
-    fn from_iter<I: IntoIterator<Item = LatencyCount>>(counts: I) -> LatencyCounts {
-        let mut all = LatencyCounts::default();
-        for LatencyCount { low, high, count, .. } in counts {
-            all.add(Bin { low, high }, count);
-        }
-        all
     }
 }
 

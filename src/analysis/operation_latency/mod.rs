@@ -3,4 +3,4 @@
 mod distribution;
 mod quantiles;
 
-pub use quantiles::{Latencies, QUANTILES, Quantile, latencies};
+pub use quantiles::{Latencies, Quantile, latencies};

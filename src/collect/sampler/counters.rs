@@ -53,6 +53,10 @@ impl KernelCounters {
     /// Starts counting; returns the zeros that later readings are compared with.
     pub fn start(&mut self, at: Nanos) -> Vec<Event> {
         self.began = at;
+        // The programs on its probes run as soon as these are open.
+        if let Some(latency) = &mut self.latency {
+            latency.read(at, &mut Vec::new());
+        }
         let zeros = self.read(at);
         if !self.on_exec {
             self.hardware.enable();

@@ -7,7 +7,7 @@ use crate::model::{Note, Unit};
 use crate::view::Measured;
 use crate::view::code_ipc::cell;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
-use crate::view::latency::CAPTIONS;
+use crate::view::latency::{CAPTIONS, INDEPENDENT};
 use crate::view::number;
 use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, OperationLatencyView, Report, key_values};
 
@@ -45,6 +45,9 @@ pub fn report(report: &Report) -> Vec<u8> {
 fn latency(out: &mut String, view: &OperationLatencyView) {
     out.push_str(&format!("\n### Latency\n\n{}\n\n", code(&view.about())));
     memory::table(out, &CAPTIONS, view.rows.iter().map(|row| row.cells().to_vec()));
+    if view.independent {
+        out.push_str(&format!("\n{INDEPENDENT}\n"));
+    }
 }
 
 fn head(out: &mut String, report: &Report) {

@@ -1,7 +1,7 @@
 //! The table of latencies.
 
-use super::page::Page;
-use crate::view::latency::{CAPTIONS, LatencyRow, OperationLatencyView};
+use super::page::{Ink, Page};
+use crate::view::latency::{CAPTIONS, INDEPENDENT, LatencyRow, OperationLatencyView};
 
 /// The quantiles of the latency of operations.
 pub(super) fn write(page: &mut Page, view: &OperationLatencyView) {
@@ -11,4 +11,7 @@ pub(super) fn write(page: &mut Page, view: &OperationLatencyView) {
         return;
     }
     page.table(&CAPTIONS, &view.rows.iter().map(|row| LatencyRow::cells(row).to_vec()).collect::<Vec<_>>());
+    if view.independent {
+        page.paragraph("  ", INDEPENDENT, Some(Ink::Quiet));
+    }
 }

@@ -52,11 +52,20 @@ pub struct LengthStep {
     pub high: u64,
 }
 
+/// Beginnings and ends that are no call of their own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Beginnings without room among the threads that are followed.
+    pub crowded: u64,
+    /// Ends of calls within a call, and those without a beginning.
+    pub ends: u64,
+}
+
 /// The programs and their maps.
 #[derive(Debug)]
 pub struct CallLengths {
     lengths: OwnedFd,
-    sums: OwnedFd,
+    left_out: OwnedFd,
     begins: OwnedFd,
     ends: OwnedFd,
 }
@@ -69,10 +78,10 @@ impl CallLengths {
     pub fn open(limits: CallEnds) -> io::Result<CallLengths> {
         let threads = calls::create_map(calls::HASH, 16, MOST_THREADS, 0)?;
         let lengths = calls::create_map(calls::ARRAY, 8, LENGTHS, 0)?;
-        let sums = calls::create_map(calls::ARRAY, 16, 1, 0)?;
-        let begins = calls::load(calls::KPROBE, &begins(limits, &threads, &sums))?;
-        let ends = calls::load(calls::KPROBE, &ends(limits, &threads, &lengths, &sums))?;
-        Ok(CallLengths { lengths, sums, begins, ends })
+        let left_out = calls::create_map(calls::ARRAY, 16, 1, 0)?;
+        let begins = calls::load(calls::KPROBE, &begins(limits, &threads, &left_out))?;
+        let ends = calls::load(calls::KPROBE, &ends(limits, &threads, &lengths, &left_out))?;
+        Ok(CallLengths { lengths, left_out, begins, ends })
     }
 
     /// The program for the event at the beginning of a call, and the one for its end.
@@ -93,12 +102,13 @@ impl CallLengths {
         })
     }
 
-    /// The time of all calls so far in nanoseconds, and how many began without room among those followed.
+    /// Beginnings and ends so far that are no call of their own.
     ///
     /// # Errors
     /// As `bpf(2)`.
-    pub fn sums(&self) -> io::Result<[u64; 2]> {
-        calls::get(&self.sums, 0)
+    pub fn left_out(&self) -> io::Result<LeftOut> {
+        let [crowded, ends] = calls::get(&self.left_out, 0)?;
+        Ok(LeftOut { crowded, ends })
     }
 }
 
@@ -114,7 +124,13 @@ fn thread<'a>(code: &'a mut Code, threads: &OwnedFd) -> &'a mut Code {
     code.copy(CONTEXT, R1).call(GET_CURRENT_PID_TGID).op(0x63, FRAME, R0, KEY, 0).look_up(threads, KEY)
 }
 
-fn begins(limits: CallEnds, threads: &OwnedFd, sums: &OwnedFd) -> Vec<Instruction> {
+/// Adds 1 to a word of what is left out, then jumps out.
+fn leave_out(code: &mut Code, left_out: &OwnedFd, word: i16) {
+    code.op(0x62, FRAME, 0, LENGTH, 0).look_up(left_out, LENGTH).jump_if(EQUAL, R0, 0, "out");
+    code.set(R1, 1).op(0xdb, R0, R1, word, 0).jump("out");
+}
+
+fn begins(limits: CallEnds, threads: &OwnedFd, left_out: &OwnedFd) -> Vec<Instruction> {
     let mut code = Code::default();
     thread(&mut code, threads).load(R7, CONTEXT, STACK_POINTER);
     if limits == CallEnds::EntryAndReturn {
@@ -124,26 +140,27 @@ fn begins(limits: CallEnds, threads: &OwnedFd, sums: &OwnedFd) -> Vec<Instructio
     }
     code.store(FRAME, STACK, R7).call(KTIME_GET_NS).store(FRAME, BEGAN, R0);
     code.arguments(threads.as_raw_fd(), KEY).address(R3, FRAME, BEGAN.into()).set(R4, 0).call(MAP_UPDATE_ELEM);
-    code.jump_if(EQUAL, R0, 0, "out").op(0x62, FRAME, 0, LENGTH, 0).look_up(sums, LENGTH).jump_if(EQUAL, R0, 0, "out");
-    code.set(R1, 1).op(0xdb, R0, R1, 8, 0);
-    code.label("out").end(0);
+    code.jump_if(EQUAL, R0, 0, "out");
+    leave_out(&mut code, left_out, 0);
+    // The event counts the hit only after a program that returns 1.
+    code.label("out").end(1);
     code.done()
 }
 
-fn ends(limits: CallEnds, threads: &OwnedFd, lengths: &OwnedFd, sums: &OwnedFd) -> Vec<Instruction> {
+fn ends(limits: CallEnds, threads: &OwnedFd, lengths: &OwnedFd, left_out: &OwnedFd) -> Vec<Instruction> {
     let mut code = Code::default();
-    thread(&mut code, threads).jump_if(EQUAL, R0, 0, "out").copy(TASK, R0);
+    thread(&mut code, threads).jump_if(EQUAL, R0, 0, "none").copy(TASK, R0);
     if limits == CallEnds::EntryAndReturn {
         code.load(R1, CONTEXT, STACK_POINTER).load(R2, TASK, 8).jump_if_both(AT_LEAST, R1, R2, "outermost");
-        code.jump("out").label("outermost");
+        code.jump("none").label("outermost");
     }
     code.call(KTIME_GET_NS).copy(R7, R0).load(R1, TASK, 0).subtract(R7, R1);
     code.arguments(threads.as_raw_fd(), KEY).call(MAP_DELETE_ELEM);
-    // A call counts with its whole length in the sum, too.
-    code.op(0x62, FRAME, 0, LENGTH, 0).look_up(sums, LENGTH).jump_if(EQUAL, R0, 0, "out").op(0xdb, R0, R7, 0, 0);
     step(&mut code);
-    code.look_up(lengths, LENGTH).jump_if(EQUAL, R0, 0, "out").set(R1, 1).op(0xdb, R0, R1, 0, 0);
-    code.label("out").end(0);
+    code.look_up(lengths, LENGTH).jump_if(EQUAL, R0, 0, "out").set(R1, 1).op(0xdb, R0, R1, 0, 0).jump("out");
+    code.label("none");
+    leave_out(&mut code, left_out, 8);
+    code.label("out").end(1);
     code.done()
 }
 
@@ -202,12 +219,23 @@ mod tests {
     }
 
     #[test]
+    fn every_step_is_read() {
+        let Ok(map) = calls::create_map(calls::ARRAY, 8, LENGTHS, 0) else { return };
+        (0..LENGTHS).for_each(|step| calls::set(&map, step, u64::from(step) + 1).unwrap());
+        let mut read = Vec::new();
+        calls::each(&map, |step, [value]: &[u64; 1]| read.push((step, *value))).unwrap();
+        let expected: Vec<_> = (0..LENGTHS).map(|step| (step, u64::from(step) + 1)).collect();
+        let missing: Vec<_> = expected.iter().filter(|row| !read.contains(row)).take(5).collect();
+        assert!(read == expected, "{} of {}, without {missing:?}", read.len(), expected.len());
+    }
+
+    #[test]
     fn the_programs_are_accepted_where_the_user_may_load_any() {
         for limits in [CallEnds::EntryAndReturn, CallEnds::TwoProbes] {
             match CallLengths::open(limits) {
                 Ok(lengths) => {
                     lengths.read(|_, _| panic!("nothing was called")).unwrap();
-                    assert_eq!(lengths.sums().unwrap(), [0, 0]);
+                    assert_eq!(lengths.left_out().unwrap(), LeftOut::default());
                 }
                 Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{error}"),
             }
