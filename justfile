@@ -66,6 +66,11 @@ sql *ARGS:
     cargo build --locked
     tests/benches/sql.py target/debug/ironlaw {{ARGS}}
 
+# Whether polars, Spark and DuckDB answer the fleet's queries alike (needs Java; python3 -m pip install duckdb pyspark).
+fleet-engines *ARGS:
+    cargo build --release --locked --features fleet
+    tests/fleet_engines.py target/release/ironlaw {{ARGS}}
+
 # Whether speedscope and Go's pprof show what `ironlaw export` writes (needs npm, Chromium and Go; what is missing is skipped).
 open-exports:
     cargo build --release --locked
@@ -104,6 +109,24 @@ msrv:
 # Check for 64-bit Arm (needs the rustup target and aarch64-linux-gnu-gcc).
 arm:
     cargo check --locked --target aarch64-unknown-linux-gnu
+
+# One program without libraries, for any Linux of this architecture (needs the rustup target and musl-tools).
+static:
+    cargo build --release --locked --target x86_64-unknown-linux-musl
+    ldd target/x86_64-unknown-linux-musl/release/ironlaw 2>&1 | grep -E "statically linked|not a dynamic executable"
+
+# The Debian package, with manual pages, completions, units and the guide (needs cargo-deb: cargo install cargo-deb).
+deb:
+    cargo build --release --locked
+    rm -rf target/deb
+    mkdir -p target/deb/man target/deb/completions
+    target/release/ironlaw man > target/deb/man/ironlaw.1
+    for command in $(target/release/ironlaw --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help); do \
+        target/release/ironlaw man $command > target/deb/man/ironlaw-$command.1; done
+    target/release/ironlaw completions bash > target/deb/completions/ironlaw
+    target/release/ironlaw completions zsh > target/deb/completions/_ironlaw
+    target/release/ironlaw completions fish > target/deb/completions/ironlaw.fish
+    cargo deb --no-build
 
 # Profile the built-in program and print the report.
 demo *ARGS:

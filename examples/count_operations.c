@@ -1,7 +1,7 @@
-/* How does a C or C++ program tell ironlaw how many operations it has completed?
+/* How does a C or C++ program tell ironlaw how many operations it has completed, and how long they took?
  *
  *     cc -O2 -pthread -I native -o count_operations examples/count_operations.c
- *     ironlaw record --ops page:example -- ./count_operations 4 1000000
+ *     ironlaw record --ops page:example --latency page:example -- ./count_operations 4 1000000
  *     ironlaw report
  */
 #include <ironlaw.h>
@@ -24,7 +24,9 @@ static void *serve(void *unused)
 {
     uint64_t *mine = ironlaw_slot(page);
     for (uint64_t request = 0; request < requests_per_thread; request++) {
+        uint64_t begin = ironlaw_now();
         handle_request(request);
+        ironlaw_latency(mine, ironlaw_now() - begin);
         ironlaw_add(mine, 1);
     }
     return unused;
@@ -38,7 +40,7 @@ int main(int argc, char **argv)
     if (threads < 1 || threads > 64)
         return 2;
     /* Without a page the program works all the same. */
-    page = ironlaw_open(argc > 3 ? argv[3] : "example", (unsigned)(argc > 4 ? atoi(argv[4]) : threads));
+    page = ironlaw_open_latency(argc > 3 ? argv[3] : "example", (unsigned)(argc > 4 ? atoi(argv[4]) : threads));
     if (!page)
         perror("operations are not counted");
     for (int at = 0; at < threads; at++)

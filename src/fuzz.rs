@@ -150,6 +150,12 @@ pub fn metrics_page(data: &[u8]) {
     let _ = ops::parse(name);
 }
 
+/// What load generators print or write, and histograms in Prometheus's text format, to latencies.
+pub fn latencies(data: &[u8]) {
+    ops::parse_anything(data);
+    let _ = ops::parse_latency(&String::from_utf8_lossy(data));
+}
+
 /// What a client asks of the endpoint of a watch, and what the server of a metrics page answers, in two pieces.
 pub fn http(data: &[u8]) {
     let _ = parse_request(data, Some([10, 1, 2, 3].into()));
@@ -285,7 +291,7 @@ impl Values for Input<'_> {
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 19] = [
     ("baseline", baseline),
     ("config", config),
     ("event_names", event_names),
@@ -294,6 +300,7 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("http", http),
     ("jit", jit),
     ("kallsyms", kallsyms),
+    ("latencies", latencies),
     ("messages", messages),
     ("metrics_page", metrics_page),
     ("object_file", object_file),

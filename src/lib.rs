@@ -26,12 +26,14 @@
 //! | [`collect`] | live capture: open, drain, reassemble, host facts | symbolizes, blocks on a reader |
 //! | [`ops`] | what counts a program's operations, apart from the kernel | tells operations apart |
 //! | [`store`] | the recording on disk | knows live from replay |
-//! | [`tables`] | columns and Parquet; the only place that names polars | knows what a sample is |
+//! | [`tables`] | columns and Parquet; with [`fleet`] the only place that names polars | knows what a sample is |
 //! | [`analysis`] | profile to metrics, call trees, causes | does I/O, formats |
 //! | [`view`] | plain, serialisable view models | draws |
 //! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG, other profilers' formats | opens a file |
 //! | [`session`] | wiring of a source to its readers | formats |
 //! | [`sweep`] | runs of one program at several widths, and the folder they end in | judges |
+//! | [`colocate`] | runs of programs alone and beside each other, what holds the neighbours, and the folder they end in | judges |
+//! | [`fleet`] | the data set of many machines, and the engines that answer SQL over it | judges |
 //! | [`watch`] | what a watch does about each assessment: reports, alarms, recordings, commands | does I/O, reads a clock |
 //! | [`tui`] | the terminal session: state, keys, screens; the only place that names ratatui | reaches a profile or the kernel |
 //! | [`cli`] | the command line: parse, plan, run, print | measures |
@@ -46,6 +48,9 @@
 //!
 //! A sweep is many recordings: `sweep -> session -> recording -> analysis::sweep::Run`; runs make points, points a stack of
 //! lost cores and a loss per function. Only these digests are kept, so a sweep of any length is worked out in little memory.
+//!
+//! A colocation is many recordings too: `colocate -> session -> recording -> analysis::colocate::RunResult`; each run beside a
+//! neighbour is paired with one alone, and pairs make cells: `-> Cell -> view::colocate`.
 //!
 //! An import joins in the middle: `store::perfdata --Record--> session::import --Event--> store`, through the sampler's own mappings,
 //! stacks and unwinder; `perfdata` is the pure reading of the format, `session::import` what needs files and names.
@@ -63,6 +68,7 @@
 //! |---|---|
 //! | operation | what the program is asked for; counted by `--ops` |
 //! | path length | instructions per operation |
+//! | latency | the time from the beginning of an operation to its end; slow operations are the slowest hundredth |
 //! | metric, quantity | an entry of the registry [`model::MetricId`]; a quantity is a metric that recordings are compared by |
 //! | role | what an event counts on any CPU, e.g. `llc-miss`; formulas are written over roles |
 //! | window | the time between two readings of all counters, one `--interval` |
@@ -71,6 +77,8 @@
 //! | wait | time off the CPU, with its cause; run queue: runnable without a CPU |
 //! | recording | `NAME.ironlaw`; the reference is a recording compared with, the baseline a learnt `NAME.baseline` |
 //! | sweep, width | runs of one program at several widths (threads or CPUs); a loss is cores lost against the base width |
+//! | victim, cell | a program whose slowdown `colocate` measures; a victim beside a neighbour at a load |
+//! | data set, job | rows of minutes that many hosts write (`--dataset`); a job is one program on all of them |
 //! | comparison | one side compared with the base, each a recording or repeats; `diff` is the command and its view |
 //! | mismatch | a condition (CPU, kernel, events) in which two sides differ |
 //! | rule, finding | a rule finds, clears or is undecided with a reason; a finding has evidence, confidence and a next step |
@@ -96,9 +104,11 @@ pub(crate) mod abi;
 pub mod analysis;
 pub mod cli;
 pub mod collect;
+pub(crate) mod colocate;
 pub(crate) mod disassembly;
 pub mod error;
 pub mod export;
+pub(crate) mod fleet;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 pub mod model;

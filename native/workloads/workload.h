@@ -39,7 +39,8 @@ workload_fn workload_adaptive_mutex, workload_mmap_storm, workload_one_worker, w
     workload_futex, workload_hotspot, workload_imbalance, workload_io, workload_many_threads, workload_mutex,
     workload_oversubscribed, workload_paced, workload_paced_dearer, workload_paced_half, workload_paced_long, workload_paced_long_dearer,
     workload_paced_long_half, workload_paced_steady, workload_paced_steady_half, workload_retry, workload_scaling, workload_serial, workload_sleep_loop, workload_spin,
-    workload_spinlock, workload_stream, workload_syscall, workload_narrow_vectors, workload_wide_vectors;
+    workload_spinlock, workload_stream, workload_syscall,
+    workload_tail_code, workload_tail_disk, workload_tail_lock, workload_narrow_vectors, workload_wide_vectors;
 
 /* Where results go so that no work is optimised away. */
 extern _Atomic uint64_t workload_sink;

@@ -2,6 +2,7 @@
 
 use super::computable::HardwareMetrics;
 use super::lifetimes::Lifetimes;
+use super::operation_latency::LatencyWindows;
 use super::selection::ThreadSet;
 use super::time::Window;
 use crate::model::profile::Profile;
@@ -49,13 +50,15 @@ pub struct Counters {
     complete: bool,
     /// The last reading of the hardware counters, if others of the target were read later: they were given up.
     given_up: Option<Nanos>,
+    latency: LatencyWindows,
 }
 
 impl Counters {
     /// Indexes all readings of the profile.
     #[must_use]
     pub fn of(profile: &Profile) -> Counters {
-        Counters::sorted(profile, profile.readings.iter())
+        let counters = Counters::sorted(profile, profile.readings.iter());
+        Counters { latency: LatencyWindows::of(profile), ..counters }
     }
 
     /// Indexes the readings in one window and the last ones before it, without single threads. For a profile that holds
@@ -68,7 +71,8 @@ impl Counters {
                 && reading.at <= window.to
                 && (reading.at > window.from || before.insert((reading.counter, reading.scope)))
         };
-        Counters::sorted(profile, profile.readings.iter().rev().filter(needed))
+        let counters = Counters::sorted(profile, profile.readings.iter().rev().filter(needed));
+        Counters { latency: LatencyWindows::about(profile, window), ..counters }
     }
 
     fn sorted(profile: &Profile, readings: impl Iterator<Item = CounterReading>) -> Counters {
@@ -108,6 +112,7 @@ impl Counters {
             read_at,
             complete,
             given_up: None,
+            latency: LatencyWindows::default(),
         };
         counters.given_up = counters.hardware_given_up();
         counters
@@ -129,6 +134,12 @@ impl Counters {
     pub(super) fn counted(&self, window: Window) -> Window {
         let to = self.given_up.map_or(window.to, |at| window.to.min(at).max(window.from));
         Window { to, ..window }
+    }
+
+    /// The latencies of operations, which are counted by window as well.
+    #[must_use]
+    pub fn latency(&self) -> &LatencyWindows {
+        &self.latency
     }
 
     /// The counter's definition.

@@ -10,8 +10,8 @@ use super::time::Window;
 use crate::model::{Computation, KIND_MARK, Measure, MetricId, Readings, Scope, Why};
 use crate::units::Nanos;
 use Computation::{
-    Counting, Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall,
-    Part, Peak, PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Sampling, Total,
+    Counting, Events, EventsPerOperation, Gap, Grouped, Latency, Law, LostShare, OperationRate, Operations, Over,
+    OverWall, Part, Peak, PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Sampling, Total,
 };
 
 /// The inputs of a computation.
@@ -28,7 +28,12 @@ struct MetricContext<'a> {
 #[must_use]
 pub fn metrics(counters: &Counters, who: &ThreadSet, window: Window, summary: Option<&Summary>) -> Vec<Metric> {
     let context = MetricContext { counters, who, window, summary };
+    let latencies = counters.latency().reader(window);
     let plain = MetricId::ALL.iter().filter(|id| id.def().computation.is_plain()).map(|id| {
+        if let Latency(measure) = id.def().computation {
+            let (value, detail) = latencies.measure(measure);
+            return Metric { detail, ..Metric::of(*id, value) };
+        }
         let by_core_type = *id == MetricId::Ipc && *who == ThreadSet::All;
         let detail = if by_core_type { ipc_by_core_type(counters, window) } else { None };
         Metric { detail, ..Metric::of(*id, context.value(id.def().computation)) }
@@ -109,7 +114,7 @@ impl MetricContext<'_> {
                 let all = summary.all_samples.saturating_add(summary.lost);
                 Measure::exact(summary.lost as f64).over(Measure::exact(all as f64))
             }),
-            Operations | OperationRate | PerOperation(..) | Events(_) | EventsPerOperation(_) | Law(_) => {
+            Operations | OperationRate | PerOperation(..) | Events(_) | EventsPerOperation(_) | Latency(_) | Law(_) => {
                 Measure::Missing(Why::NotRecorded)
             }
         }

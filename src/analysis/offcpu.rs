@@ -202,7 +202,11 @@ fn kernel<'a>(profile: &'a Profile, names: &'a Names, stack: Option<StackId>) ->
     of_kind(profile, names, stack, true).filter(|call| !call.faceless)
 }
 
-fn user<'a>(profile: &'a Profile, names: &'a Names, stack: Option<StackId>) -> impl Iterator<Item = Call> + 'a {
+pub(super) fn user<'a>(
+    profile: &'a Profile,
+    names: &'a Names,
+    stack: Option<StackId>,
+) -> impl Iterator<Item = Call> + 'a {
     of_kind(profile, names, stack, false)
 }
 

@@ -4,7 +4,7 @@
 use super::counters::COVERAGE_FLOOR;
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{Measure, Quality, Target, Why};
+use crate::model::{Measure, OpsSpec, Quality, Target, Why};
 use crate::units::{Nanos, Ops};
 
 /// Operations completed in the window. They are assumed to be evenly spread between two totals. Time before the first
@@ -26,6 +26,15 @@ pub fn operations(profile: &Profile, window: Window) -> Measure<f64> {
     let began = began(profile);
     let counted = (at(totals, to, began) - at(totals, from, began)).max(0.0);
     Measure::Known { value: counted / coverage, quality: Quality { coverage } }
+}
+
+/// Whether operations were counted within the window or near its ends; other totals do not describe it.
+pub(super) fn counted_within(profile: &Profile, window: Window) -> bool {
+    let rate = matches!(profile.meta.plan.ops, Some(OpsSpec::Rate { .. }));
+    let slack = Nanos(window.span().0 / 4);
+    let (from, to) = (window.from - slack, window.to + slack);
+    let first = profile.ops.partition_point(|(at, _)| *at < from);
+    rate || profile.ops.get(first).is_some_and(|(at, _)| *at <= to)
 }
 
 /// When a command began to run: with its counters, which start after the recording. Other targets ran all the time.

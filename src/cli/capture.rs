@@ -77,7 +77,7 @@ pub(super) fn record(
 }
 
 /// Summary of the result: duration, number of samples, share of whole stacks.
-fn summary(outcome: &Outcome) -> String {
+pub(super) fn summary(outcome: &Outcome) -> String {
     let Outcome { meta, capture_stats: stats, .. } = outcome;
     let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks complete", 100.0 * share));
     format!(

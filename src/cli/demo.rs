@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// Long enough for any exploration. The program ends with the session.
 const SESSION_SECONDS: f64 = 24.0 * 3600.0;
+/// Sixteen runs follow each other.
+const COLOCATED_SECONDS: f64 = 2.0;
 /// The workloads print this at their end.
 const OPERATIONS: &str = r"regex:^ops (\d+)";
 
@@ -25,6 +27,9 @@ const OPERATIONS: &str = r"regex:^ops (\d+)";
 pub(super) fn run(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
     if args.what == DemoArg::Sweep {
         return sweep(args, global, terminal);
+    }
+    if args.what == DemoArg::Colocate {
+        return colocate(args, global, terminal);
     }
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if args.headless || args.output.is_some() || !interactive {
@@ -70,6 +75,34 @@ fn sweep(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()
     let Some(Command::Sweep(sweep)) = parsed.command else { return Ok(()) };
     let sweep = SweepArgs { headless: args.headless || args.output.is_some(), ..sweep };
     top::sweep(&sweep, global, terminal).map(drop)
+}
+
+/// Runs two workloads beside each other and a neighbour that does nothing.
+fn colocate(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result<()> {
+    let program = program()?;
+    let threads = args.threads.unwrap_or_else(|| cpus().div_ceil(2));
+    let seconds = args.seconds.seconds().min(COLOCATED_SECONDS);
+    let workload = |name: &str, seconds: f64| {
+        let program = program.replace('\'', "'\\''");
+        format!("{name}='{program}' workload {name} --threads={threads} --seconds={seconds}s")
+    };
+    let output = match &args.output {
+        Some(name) => name.clone(),
+        None => folder(&std::env::temp_dir())?.join("demo.colocate"),
+    };
+    let victims = ["spin", "stream"].map(|name| workload(name, seconds));
+    let neighbours =
+        [workload("spin", SESSION_SECONDS), workload("stream", SESSION_SECONDS), "quiet=sleep 86400".to_string()];
+    let mut line: Vec<String> =
+        ["ironlaw", "colocate", "--force", "-r", "2", "--ops", OPERATIONS, "-o"].map(String::from).to_vec();
+    line.push(output.to_string_lossy().into_owned());
+    line.extend(["-d".to_string(), format!("{}s", seconds + 10.0)]);
+    for (flag, programs) in [("--victim", &victims[..]), ("--with", &neighbours)] {
+        line.extend(programs.iter().flat_map(|program| [flag.to_string(), program.clone()]));
+    }
+    let parsed = Cli::from_words(&line).map_err(|wrong| Error::new(ErrorKind::Usage, wrong))?;
+    let Some(Command::Colocate(colocate)) = parsed.command else { return Ok(()) };
+    super::colocate::run(&colocate, global, terminal).map(drop)
 }
 
 /// Records the workload, prints the report, and prints where the flame graph is and what to try next.

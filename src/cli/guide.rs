@@ -12,7 +12,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 15] = [
+const PAGES: [Page; 19] = [
     Page {
         subject: "record",
         commands: &["demo", "doctor", "flamegraph", "list"],
@@ -25,11 +25,15 @@ const PAGES: [Page; 15] = [
     },
     Page { subject: "stat", commands: &[], text: include_str!("../../assets/guide/stat.md") },
     Page { subject: "operations", commands: &["ops"], text: include_str!("../../assets/guide/operations.md") },
+    Page { subject: "latency", commands: &[], text: include_str!("../../assets/guide/latency.md") },
     Page { subject: "numbers", commands: &[], text: include_str!("../../assets/guide/numbers.md") },
     Page { subject: "sweep", commands: &[], text: include_str!("../../assets/guide/sweep.md") },
+    Page { subject: "colocate", commands: &[], text: include_str!("../../assets/guide/colocate.md") },
     Page { subject: "diff", commands: &[], text: include_str!("../../assets/guide/diff.md") },
     Page { subject: "baseline", commands: &[], text: include_str!("../../assets/guide/baseline.md") },
     Page { subject: "watch", commands: &[], text: include_str!("../../assets/guide/watch.md") },
+    Page { subject: "fleet", commands: &["query"], text: include_str!("../../assets/guide/fleet.md") },
+    Page { subject: "many-machines", commands: &[], text: include_str!("../../assets/guide/many-machines.md") },
     Page { subject: "metrics", commands: &[], text: include_str!("../../assets/guide/metrics.md") },
     Page { subject: "memory", commands: &[], text: include_str!("../../assets/guide/memory.md") },
     Page { subject: "performance", commands: &[], text: include_str!("../../assets/guide/performance.md") },
@@ -68,7 +72,7 @@ fn list() -> String {
     let mut out = String::from("Pages of the guide:\n\n");
     for page in &PAGES {
         let title = page.text.lines().next().unwrap_or_default().trim_start_matches("# ");
-        let _ = writeln!(out, "  ironlaw help {:<12}{title}", page.subject);
+        let _ = writeln!(out, "  ironlaw help {:<15}{title}", page.subject);
     }
     out + "\nFlags of a command: ironlaw COMMAND --help\n"
 }

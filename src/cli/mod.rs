@@ -6,13 +6,17 @@ pub(crate) mod plan;
 mod annotate;
 mod baseline;
 mod capture;
+mod colocate;
+mod command_words;
 mod completion;
 mod config;
+mod dataset;
 mod demo;
 mod diff;
 mod doctor;
 mod export;
 mod flamegraph;
+mod fleet;
 mod guide;
 mod hardware;
 mod import;
@@ -22,7 +26,9 @@ mod ops;
 mod out;
 mod pager;
 mod progress;
+mod query;
 mod record;
+mod remote;
 mod report;
 mod screen;
 mod snapshot_source;
@@ -69,6 +75,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Record(args) => return record::run(args, terminal),
         Command::Stat(args) => return stat::run(args, terminal),
         Command::Sweep(args) => return top::sweep(args, &cli.global, terminal),
+        Command::Colocate(args) => return colocate::run(args, &cli.global, terminal),
         Command::Doctor(args) => return doctor::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Annotate(args) => annotate::run(args, &cli.global)?,
@@ -76,14 +83,18 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Diff(args) if args.tui => top::diff(args, terminal)?,
         Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
+        Command::Fleet(args) => fleet::run(args, &cli.global, terminal)?,
+        Command::Convert(args) => fleet::add(&args.dataset, &args.recordings, &args.labels, terminal)?,
         Command::Import(args) => import::run(args, terminal)?,
         Command::Script(args) => export::run(&args.into(), terminal)?,
         Command::Export(args) => export::run(args, terminal)?,
+        Command::Query(args) => query::run(args, terminal)?,
         Command::List(args) => list::run(args, &cli.global)?,
         Command::Metrics(args) => metrics::run(args)?,
         Command::Ops(args) => ops::run(args, &cli.global)?,
         Command::Demo(args) => demo::run(args, &cli.global, terminal)?,
         Command::Workload(args) => demo::workload(args)?,
+        Command::Stream(args) => remote::serve(args)?,
         Command::Config(args) => config::run(args)?,
         Command::Completions(args) => out::deliver(&completion::script(args.shell), None)?,
         Command::Help(args) => pager::show(guide::page(args.subject.as_deref())?.as_bytes(), None)?,

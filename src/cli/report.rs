@@ -3,8 +3,9 @@
 use super::args::{GlobalArgs, ReportArgs, ReportFormat, SelectionArgs, SortArg, SweepFormat, ThreadFilter};
 use super::out::{self, Terminal};
 use super::progress::ProgressLine;
-use super::{pager, plan};
+use super::{colocate, pager, plan};
 use crate::analysis::{GroupKey, Selection, SortBy};
+use crate::colocate::Folder as Colocated;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
 use crate::model::profile::Profile;
@@ -30,12 +31,17 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         }
         return sweep(&path, args, global);
     }
+    if Colocated::is_one(&path) {
+        return colocate::report(&path, args.format, args.output.as_deref(), global);
+    }
     let by = keys(args);
     check_filters(args, &by)?;
     if args.mix && !matches!(args.format, ReportFormat::Text | ReportFormat::Json) {
         return Err(Error::new(ErrorKind::Usage, "--mix is shown as text and json only").hint("Choose one of them."));
     }
-    let profile = load(&path, &args.selection, &Terminal::stderr(global))?;
+    let mut profile = open(&path, &args.selection, &Terminal::stderr(global))?;
+    profile.meta.plan.slo = args.slo.or(profile.meta.plan.slo);
+    let profile: &'static Profile = Box::leak(Box::new(profile));
     let options = ReportOptions {
         selection: selection(&args.selection, profile)?,
         by,
@@ -174,11 +180,15 @@ pub(super) fn newest() -> Result<PathBuf> {
 /// Loads the recording, with or without inlined calls. It stays until the process ends: freeing a large profile piece by
 /// piece only costs time.
 pub(super) fn load(path: &Path, args: &SelectionArgs, terminal: &Terminal) -> Result<&'static Profile> {
+    Ok(Box::leak(Box::new(open(path, args, terminal)?)))
+}
+
+fn open(path: &Path, args: &SelectionArgs, terminal: &Terminal) -> Result<Profile> {
     let mut profile = session::open_with(path, &ProgressLine::start(terminal).progress)?;
     if args.no_inline {
         profile.drop_inlined();
     }
-    Ok(Box::leak(Box::new(profile)))
+    Ok(profile)
 }
 
 /// The part of a recording that the flags select.

@@ -52,10 +52,7 @@ pub(super) fn hold<H: ShutdownGuard>(
     terminal: &Terminal,
     begin: impl FnOnce(TerminalSession) -> Result<(App, H, Vec<Effect>)>,
 ) -> Result<()> {
-    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(Error::new(ErrorKind::Usage, "the terminal session needs a terminal")
-            .hint("Without one, use `ironlaw record -p PID -d 10` and `ironlaw report`."));
-    }
+    check()?;
     let config::ResolvedConfig { settings, limit, .. } = config::chosen()?;
     let (sender, inbox) = channel();
     let stopped = sender.clone();
@@ -81,6 +78,18 @@ pub(super) fn hold<H: ShutdownGuard>(
         // A lost terminal is not an error: the data has been written.
         Ok(_) => app.take_refusal().or(report.failure).map_or(Ok(()), Err),
     }
+}
+
+/// Whether there is a terminal.
+///
+/// # Errors
+/// `Usage` without one.
+pub(super) fn check() -> Result<()> {
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Usage, "the terminal session needs a terminal")
+        .hint("Without one, use `ironlaw record -p PID -d 10` and `ironlaw report`."))
 }
 
 /// Forwards the terminal's input, from a thread that runs until the process ends.

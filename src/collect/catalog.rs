@@ -102,6 +102,10 @@ catalog! {
     PROBE_HUGE_PAGES_LOADS = "probe-huge-pages-loads", Count;
     /// Time that passing on stacks of waits took from the waiting threads. Scope: target.
     WAIT_STACKS_TIME = "wait-stacks-time", Nanos;
+    /// Time in which latencies of operations were measured. Scope: target.
+    LATENCY_TIME = "latency-time", Nanos;
+    /// Time that the probes which measure latencies took from the target. Scope: target.
+    LATENCY_PROBES_TIME = "latency-probes-time", Nanos;
     /// CPU time of all canaries, setup included; part of `tool-cpu`. Scope: tool.
     PROBE_CPU = "probe-cpu", Nanos;
 }

@@ -17,14 +17,21 @@ const LONGEST_LABEL: usize = 120;
 /// The whole page.
 #[must_use]
 pub fn page(gauges: &Gauges) -> Vec<u8> {
+    let mut text: String = families(gauges).iter().map(Family::text).collect();
+    text.push_str("# EOF\n");
+    inert::document(text)
+}
+
+/// What the page shows, family by family; no family is empty.
+pub(super) fn families(gauges: &Gauges) -> Vec<Family> {
     let mut page = Page::default();
     about(&mut page, gauges);
     state(&mut page, gauges);
     quantities(&mut page, &gauges.quantities);
     suspects(&mut page, gauges);
     own(&mut page, gauges);
-    page.text.push_str("# EOF\n");
-    inert::document(page.text)
+    page.families.retain(|family| !family.samples.is_empty());
+    page.families
 }
 
 fn about(page: &mut Page, gauges: &Gauges) {
@@ -149,44 +156,73 @@ fn own(page: &mut Page, gauges: &Gauges) {
     page.sample("_total", &[], gauges.lost as f64);
 }
 
-/// Text, with the family of the next samples. A family's head is written with its first sample, so no family is empty.
+/// Values of one name, with what they are.
+#[derive(Debug)]
+pub(super) struct Family {
+    pub name: String,
+    /// As OpenMetrics calls it.
+    pub kind: &'static str,
+    /// As OpenMetrics calls it; empty without one.
+    pub unit: String,
+    pub help: String,
+    pub samples: Vec<FamilySample>,
+}
+
+/// One value.
+#[derive(Debug)]
+pub(super) struct FamilySample {
+    /// What follows the family's name.
+    pub suffix: &'static str,
+    pub labels: Vec<(&'static str, String)>,
+    pub value: f64,
+}
+
+impl Family {
+    fn text(&self) -> String {
+        let Family { name, kind, unit, help, samples } = self;
+        let mut text = format!("# TYPE {name} {kind}\n");
+        if !unit.is_empty() {
+            text.push_str(&format!("# UNIT {name} {unit}\n"));
+        }
+        text.push_str(&format!("# HELP {name} {help}\n"));
+        for FamilySample { suffix, labels, value } in samples {
+            text.push_str(name);
+            text.push_str(suffix);
+            for (at, (name, value)) in labels.iter().enumerate() {
+                // Writing to a String cannot fail.
+                let _ = write!(text, "{}{name}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(value));
+            }
+            if !labels.is_empty() {
+                text.push('}');
+            }
+            let _ = writeln!(text, " {value:?}");
+        }
+        text
+    }
+}
+
+/// The families so far; samples go to the last one.
 #[derive(Default)]
 struct Page {
-    text: String,
-    name: String,
-    head: String,
+    families: Vec<Family>,
 }
 
 impl Page {
-    fn family(&mut self, name: &str, kind: &str, unit: &str, help: &str) {
-        self.name = name.to_string();
-        self.head = format!("# TYPE {name} {kind}\n");
-        if !unit.is_empty() {
-            self.head.push_str(&format!("# UNIT {name} {unit}\n"));
-        }
-        self.head.push_str(&format!("# HELP {name} {help}\n"));
+    fn family(&mut self, name: &str, kind: &'static str, unit: &str, help: &str) {
+        let (name, unit, help) = (name.to_string(), unit.to_string(), help.to_string());
+        self.families.push(Family { name, kind, unit, help, samples: Vec::new() });
     }
 
-    /// Writes one value, unless it is not finite.
-    fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
-        if !value.is_finite() {
-            return;
+    /// Adds one value, unless it is not finite.
+    fn sample(&mut self, suffix: &'static str, labels: &[(&'static str, &str)], value: f64) {
+        if let Some(family) = self.families.last_mut().filter(|_| value.is_finite()) {
+            let labels = labels.iter().map(|(name, value)| (*name, label(value))).collect();
+            family.samples.push(FamilySample { suffix, labels, value });
         }
-        self.text.push_str(&std::mem::take(&mut self.head));
-        self.text.push_str(&self.name);
-        self.text.push_str(suffix);
-        for (at, (name, value)) in labels.iter().enumerate() {
-            // Writing to a String cannot fail.
-            let _ = write!(self.text, "{}{name}=\"{}\"", if at == 0 { '{' } else { ',' }, escaped(&label(value)));
-        }
-        if !labels.is_empty() {
-            self.text.push('}');
-        }
-        let _ = writeln!(self.text, " {value:?}");
     }
 
-    /// Writes a family of one value, if there is one.
-    fn one(&mut self, name: &str, kind: &str, unit: &str, help: &str, value: Option<f64>) {
+    /// Adds a family of one value, if there is one.
+    fn one(&mut self, name: &str, kind: &'static str, unit: &str, help: &str, value: Option<f64>) {
         self.family(name, kind, unit, help);
         if let Some(value) = value {
             self.sample("", &[], value);

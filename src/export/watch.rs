@@ -2,12 +2,12 @@
 //! Each event is exactly one line.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::MetricId;
+use crate::model::{MetricId, Unit};
 use crate::view::escape::visible;
-use crate::view::number::{percent, seconds, three_digits};
+use crate::view::number::{percent, quantity, seconds, three_digits};
 use crate::view::watch::{
-    AlarmCleared, AlarmRaised, CommandResult, End, Line, LoadAxis, Message, PRIMARY, QuantityDeviation, RATE, Recorded,
-    RecordedPeriod, Start, Suspect, WatchEvent, WindowLine,
+    AlarmCleared, AlarmRaised, BaselineFacts, CommandResult, End, Line, LoadAxis, Message, PRIMARY, QuantityDeviation,
+    RATE, Recorded, RecordedPeriod, Start, Suspect, WatchEvent, WindowLine,
 };
 
 /// The schema of [`json`], draft 2020-12.
@@ -42,16 +42,17 @@ pub fn text(line: &Line) -> Vec<u8> {
 }
 
 fn begin(start: &Start) -> String {
-    let strength = &start.baseline.strength;
-    let metrics = start.metrics.as_ref().map_or_else(|| "metrics off".to_string(), |at| format!("metrics at {at}"));
-    let mut text = format!(
-        "watching {} against {} ({} windows of {}, {} known), {metrics}",
-        start.target,
-        start.baseline.path.display(),
-        strength.windows,
-        counted(strength.sources as u64, "recording"),
-        counted(strength.known_levels as u64, "level"),
+    let against = start.baseline.as_ref().map_or_else(
+        || " without a baseline".to_string(),
+        |BaselineFacts { path, strength, .. }| {
+            let (sources, levels) =
+                (counted(strength.sources as u64, "recording"), counted(strength.known_levels as u64, "level"));
+            format!(" against {} ({} windows of {sources}, {levels} known)", path.display(), strength.windows)
+        },
     );
+    let rows = start.dataset.as_ref().map_or_else(String::new, |dir| format!(", rows to {}", dir.display()));
+    let metrics = start.metrics.as_ref().map_or_else(|| "metrics off".to_string(), |at| format!("metrics at {at}"));
+    let mut text = format!("watching {}{against}{rows}, {metrics}", start.target);
     for point in &start.stale {
         text.push_str(&format!("; stale: {}", point.text));
     }
@@ -86,7 +87,8 @@ fn longest(primary: MetricId, worst: f64) -> String {
 fn window(line: &WindowLine) -> String {
     let WindowLine { axis, primary, result, .. } = line;
     let ratio = result.ratio.map(|ratio| format!(", {}", times(*primary, ratio))).unwrap_or_default();
-    format!("{}{}{ratio}", result.state.label(), load(result.load, *axis))
+    let p99 = result.latency_p99.map(|ns| format!(", p99 {}", quantity(ns, Unit::Nanos).joined())).unwrap_or_default();
+    format!("{}{}{ratio}{p99}", result.state.label(), load(result.load, *axis))
 }
 
 fn alarm(raised: &AlarmRaised) -> String {
@@ -170,7 +172,7 @@ mod tests {
     use crate::analysis::diff::Quantity;
     use crate::analysis::finding::Confidence;
     use crate::units::Nanos;
-    use crate::view::watch::{BaselineFacts, Moment, NeighbourKind, SCHEMA_VERSION};
+    use crate::view::watch::{Moment, NeighbourKind, SCHEMA_VERSION};
 
     fn alarm() -> Alarm {
         Alarm {
@@ -237,7 +239,8 @@ mod tests {
             schema_version: SCHEMA_VERSION,
             tool: text("1"),
             target: text("pid 4"),
-            baseline: BaselineFacts { path: "x.baseline".into(), axis: LoadAxis::BusyCores, strength },
+            baseline: Some(BaselineFacts { path: "x.baseline".into(), axis: LoadAxis::BusyCores, strength }),
+            dataset: None,
             stale: vec![KeyChange {
                 what: "kernel",
                 then: text("5"),
@@ -261,6 +264,7 @@ mod tests {
             state: WindowState::Unusual,
             load: None,
             ratio: Some(1.25),
+            latency_p99: Some(1.2e6),
             raised: false,
             cleared: false,
         };
@@ -276,7 +280,16 @@ mod tests {
                 "watching pid 4 against x.baseline (100 windows of 1 recording, 2 levels known), metrics off; stale: \
                  kernel: 5 then, 6 now; note: n",
             ),
-            (WatchEvent::Window(window), "unusual, but not for long enough, busy_cores 125% of usual"),
+            (
+                WatchEvent::Start(Box::new(Start {
+                    baseline: None,
+                    dataset: Some("d".into()),
+                    stale: vec![],
+                    ..start()
+                })),
+                "watching pid 4 without a baseline, rows to d, metrics off; note: n",
+            ),
+            (WatchEvent::Window(window), "unusual, but not for long enough, busy_cores 125% of usual, p99 1.20 ms"),
             (
                 WatchEvent::Alarm(Box::new(raised())),
                 "ALARM: more misses of the last-level cache (medium confidence), an operation takes 200% of its usual time at 1,000 \

@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_table_of_any_values_is_read_and_shown() {
         let whole = fixture_profile().unwrap();
-        assert!(whole.samples.len() > 1 && layouts().len() == 18);
+        assert!(whole.samples.len() > 1 && layouts().len() == 19);
         let read = profile_with(&[], |_| true).unwrap();
         assert_eq!((read.samples.len(), &read.meta.notes), (whole.samples.len(), &whole.meta.notes));
         let (_, samples) = layouts().iter().find(|(table, _)| *table == "samples").unwrap();

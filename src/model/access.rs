@@ -2,10 +2,10 @@
 
 use super::StackId;
 use crate::units::Nanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What an instruction did to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessKind {
     /// It read.
@@ -19,7 +19,7 @@ pub enum AccessKind {
 }
 
 /// Where the data was found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryLevel {
     /// First-level cache.
@@ -93,7 +93,7 @@ impl MemoryLevel {
 }
 
 /// What the caches of other cores had of the line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Snoop {
     /// None was asked.
@@ -112,7 +112,7 @@ pub enum Snoop {
 }
 
 /// How the address was translated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TlbResult {
     /// A TLB of any level had it.
@@ -159,7 +159,7 @@ impl AccessPlace {
 }
 
 /// A sampled access to memory. Its sample is recorded too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryAccess {
     /// Time since the recording's start.
     pub at: Nanos,

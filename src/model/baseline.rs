@@ -1,7 +1,7 @@
 //! A target's normal behaviour: the windows of recordings that the user declared normal, and where their CPU time went.
 //! Stores windows instead of statistics. Statistics are computed from the windows, so that a baseline can be extended.
 
-use super::{HostFacts, OpsSpec};
+use super::{HostFacts, LatencySpec, OpsSpec};
 use serde::{Deserialize, Serialize};
 
 /// The version of the file. Readers reject a higher major number.
@@ -51,6 +51,9 @@ pub struct BaselineKey {
     pub allowed: Option<Vec<u32>>,
     /// How operations were counted.
     pub ops: Option<OpsSpec>,
+    /// How the latency of operations was measured; `None` if it was not, or by an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencySpec>,
 }
 
 /// A recording that a baseline was built from.

@@ -16,7 +16,7 @@ pub struct CounterDef {
     /// Its name, e.g. `context-switches`, `cycles`, `run-delay`.
     pub name: String,
     /// The unit of one count.
-    #[serde(serialize_with = "super::unit::recorded")]
+    #[serde(serialize_with = "super::unit::recorded", deserialize_with = "super::unit::from_word")]
     pub unit: Unit,
     /// Counters with the same group number share one enabled/running window and may form ratios.
     pub group: Option<u16>,
@@ -42,7 +42,7 @@ pub enum Scope {
 
 /// A raw reading: counts since the capture began (or since the thread was born, if later).
 /// A reading equal to the previous one of the same counter and scope may be left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterReading {
     /// The counter.
     pub counter: CounterId,

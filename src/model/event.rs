@@ -3,13 +3,13 @@
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, LatencyCount, Membership, MemoryAccess, ModuleDef, NeighbourDef,
-    NeighbourUse, NodeMemory, StackDef, StackEnd, StackId, Symbol, TaskEvent,
+    NeighbourUse, NodeMemory, StackDef, StackEnd, StackId, Symbol, TaskEvent, TimedOperation,
 };
 use crate::units::{Nanos, Ops};
 use serde::{Deserialize, Serialize};
 
 /// One event of a session.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// Defines an entity that later events refer to by number.
     Define(Definition),
@@ -40,6 +40,8 @@ pub enum Event {
     },
     /// How many operations of a window took how long.
     Latency(LatencyCount),
+    /// An operation by itself.
+    Operation(TimedOperation),
     /// A mark set by the user or the program.
     Mark(Mark),
     /// The end of a window. All its readings come before it.
@@ -47,7 +49,7 @@ pub enum Event {
 }
 
 /// An entity that later events refer to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Definition {
     /// A mapped piece of code.
     Module(ModuleDef),
@@ -69,7 +71,7 @@ pub enum Definition {
 }
 
 /// One sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// Time since the recording's start.
     pub at: Nanos,
@@ -106,7 +108,7 @@ pub enum TaskState {
 }
 
 /// An off-CPU span of a thread: first blocked, then waiting in the run queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OffCpu {
     /// When it left the CPU, since the recording's start.
     pub at: Nanos,
@@ -194,7 +196,7 @@ impl LossKind {
 }
 
 /// A loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
     /// When the loss was noticed, since the recording's start.
     pub at: Nanos,
@@ -207,7 +209,7 @@ pub struct Lost {
 }
 
 /// A named moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// Time since the recording's start.
     pub at: Nanos,
@@ -216,7 +218,7 @@ pub struct Mark {
 }
 
 /// The end of a window of counters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tick {
     /// When it ended, since the recording's start.
     pub at: Nanos,

@@ -1,10 +1,11 @@
 //! How many operations took how long.
 
 use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
 
-/// The operations of one window whose latency lay in one interval. Of one source, the windows have the same intervals, and
-/// an interval without operations is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The operations of one window whose latency lay in one interval. An interval without operations is left out. Intervals of
+/// sources that count in steps are the same in all windows; those of printed percentiles may overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyCount {
     /// The end of the window, since the recording's start.
     pub at: Nanos,

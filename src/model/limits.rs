@@ -113,6 +113,15 @@ limits! {
         FRAME_NAMES: usize = 4096, "names", "the inlined calls at one address", "the part counts as damaged";
         STAND_INS: u32 = 1 << 20, "definitions", "replacements for lost definitions", "the definitions are refused, and noted";
     }
+    "remote sessions" {
+        REMOTE_GREETING: usize = 64 << 10, "bytes", "what the login of the host prints before the stream", "an error";
+        REMOTE_FRAME: usize = 16 << 20, "bytes", "one message", "the session ends with an error";
+        REMOTE_WINDOW: u64 = 256 << 20, "bytes", "the events of one window", "the session ends with an error";
+        REMOTE_DEFINITIONS: u64 = 256 << 20, "bytes", "definitions that a session never drops: modules, counters, neighbours", "the session ends with an error";
+        REMOTE_BACKLOG: usize = 8 << 20, "bytes", "what waits on the host for a slow link", "samples are dropped, and counted as lost";
+        REMOTE_BACKLOG_MOST: usize = 64 << 20, "bytes", "the same without samples", "the session ends with an error";
+        REMOTE_SILENCE: u64 = 30, "seconds", "time without a word from the terminal's side", "the host ends the session";
+    }
     "baselines" {
         BASELINE_BYTES: u64 = 256 << 20, "bytes", "a baseline", "an error";
         BASELINE_QUANTITIES: usize = 1_000, "quantities", "a baseline", "an error";
@@ -133,6 +142,13 @@ limits! {
         OPS_HEAD_BYTES: usize = 64 << 10, "bytes", "the head of an HTTP response", "an error";
         OPS_PAGE_BYTES: usize = 64 << 20, "bytes", "a page of metrics", "an error";
         OPS_SERIES: usize = 10_000, "series", "the series of one metric", "an error";
+    }
+    "latencies" {
+        LATENCY_OUTPUT_BYTES: usize = 16 << 20, "bytes", "the output of a load generator", "only its end is read, and that is noted";
+        LATENCY_FILE_BYTES: u64 = 64 << 20, "bytes", "a file that describes a whole run", "the rest is not read";
+        LATENCY_FILES: usize = 1024, "files", "files of one run, by their numbers", "later ones are not read";
+        LATENCY_WINDOWS: usize = 100_000, "windows", "the windows of a run in a log without times of day", "later operations count in its first one";
+        LATENCY_PAGE_BYTES: u64 = 64 << 20, "bytes", "latencies in a shared page", "an error";
     }
     "requests for the metrics page" {
         HTTP_CONNECTIONS: usize = 256, "connections", "connections at once", "others wait, and silent ones are closed early";

@@ -27,6 +27,10 @@ pub enum Why {
     Multiplexed,
     /// The selection contains too few samples.
     TooFewSamples,
+    /// Too few hosts ran it: hosts are the sample of a fleet.
+    TooFewHosts,
+    /// What it should be compared by had the same value throughout.
+    Unvarying,
     /// Other code runs between its samples, whose counts cannot be told from its own.
     Interleaved,
     /// Repeated runs differ by as much.
@@ -51,6 +55,12 @@ pub enum Why {
     QueueUnknown,
     /// Counting it would cost the target more than allowed.
     TooCostly,
+    /// Its source counts in steps, or states single quantiles, that are too far apart for a value.
+    CoarseBins,
+    /// No longest latency was named to compare with.
+    NoSlo,
+    /// It is longer than the longest latency that its source tells from others.
+    BeyondRange,
     /// The counts result in an impossible value.
     Suspect,
 }
@@ -64,6 +74,8 @@ impl Why {
             Why::NotPermitted => "the kernel refused it (see `ironlaw doctor`)",
             Why::Multiplexed => "counted for too small a share of the time (ask for fewer events at once)",
             Why::TooFewSamples => "too few samples",
+            Why::TooFewHosts => "too few hosts",
+            Why::Unvarying => "it did not vary",
             Why::Interleaved => {
                 "it takes turns with other code faster than samples come (-e cycles,instructions tells them apart)"
             }
@@ -78,6 +90,9 @@ impl Why {
             Why::ThreadsUnread => "most threads ended before they could be read (use a shorter --interval)",
             Why::QueueUnknown => "part of the blocked time may be waiting for a CPU (run fewer busy threads than CPUs)",
             Why::TooCostly => "counting would cost more than --max-overhead allows (see the notes)",
+            Why::CoarseBins => "its source tells only the interval",
+            Why::NoSlo => "no SLO (give one with --slo)",
+            Why::BeyondRange => "longer than its source can measure",
             Why::Suspect => "the counters come to a value that cannot be",
         }
     }

@@ -1,8 +1,8 @@
 //! The registry of metrics: every number that ironlaw computes, once. Reports, screens, comparisons, baselines, watches
 //! and exports read names, labels, units, directions and formulas from here.
 
-use super::metric_def::{MetricDef, cost, hardware, law, metric};
-use super::{Better, Computation, MetricSet as Set, Readings, Role, Section as S, Unit as U};
+use super::metric_def::{MetricDef, cost, hardware, latency, law, metric, quantile};
+use super::{Better, Computation, LatencyMeasure, MetricSet as Set, Readings, Role, Section as S, Unit as U};
 use Better::{Less, More, Neither};
 use Computation::{
     Counting, EventsPerOperation, Gap, Grouped, LostShare, OperationRate, Operations, Over, OverWall, Part, Peak,
@@ -138,6 +138,9 @@ metrics! {
     CountingShare "counting_share" = metric(S::Tool, "target: by counters", U::Share, Counting);
     WaitStacksShare "wait_stacks_share" = metric(
         S::Tool, "target: by stacks of waits", U::Share, Over(Target, "wait-stacks-time", "task-clock"),
+    );
+    LatencyProbesShare "latency_probes_share" = metric(
+        S::Tool, "target: by latency probes", U::Share, Over(Target, "latency-probes-time", "task-clock"),
     );
     SamplesCoverage "samples_coverage" = metric(S::Tool, "CPU time sampled", U::Share, Sampled);
     SamplesLostShare "samples_lost_share" = metric(S::Tool, "records lost", U::Share, LostShare);
@@ -427,6 +430,18 @@ metrics! {
         "share of threads' time running", U::Share, Load, Neither, "d task-clock / d thread-time",
     );
     InstructionRate "instruction_rate" = law("instr/s", U::PerSecond, Context, Neither, "d instructions / wall");
+    LatencyP50 "latency_p50" = quantile("p50", "median latency", 0.5);
+    LatencyP90 "latency_p90" = quantile("p90", "p90 of the latency", 0.9);
+    LatencyP99 "latency_p99" = quantile("p99", "p99 of the latency", 0.99);
+    LatencyP999 "latency_p999" = quantile("p99.9", "p99.9 of the latency", 0.999);
+    LatencyFluctuation "latency_p99_fluctuation" = latency(
+        "p99 fluctuation", U::Share, LatencyMeasure::Fluctuation, Less,
+    );
+    LatencyRange "latency_p99_range" = latency("range of p99 over windows", U::Share, LatencyMeasure::Range, Less);
+    ExperienceAvailability "experience_availability" = latency(
+        "windows within the SLO", U::Share, LatencyMeasure::Availability, More,
+    );
+    LatencyEntropy "latency_entropy" = latency("latency entropy", U::Ratio, LatencyMeasure::Entropy, Less);
 }
 
 impl MetricId {

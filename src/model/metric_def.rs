@@ -9,6 +9,8 @@ use serde::Serialize;
 pub enum Section {
     /// Cost of one of the program's operations.
     Operation,
+    /// How long operations take; only with `--latency`.
+    Latency,
     /// The target's use of the CPUs.
     Cpu,
     /// Memory, branches and pipeline, from hardware counters.
@@ -45,6 +47,8 @@ pub enum Better {
 pub enum Role {
     /// The cost of an operation: costs are judged, and corrected for their number as one family.
     Cost,
+    /// How long an operation takes: quantiles are judged, and corrected for their number as a family of their own.
+    Latency,
     /// How much there was to do.
     Load,
     /// How the rest of the time was spent, and the state of the machine.
@@ -83,6 +87,21 @@ pub enum Readings {
     Host,
     /// ironlaw itself.
     Tool,
+}
+
+/// What is computed from the latencies of operations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LatencyMeasure {
+    /// The latency that this share of the operations, 0 to 1, does not exceed.
+    Quantile(f64),
+    /// How far the p99 of a window is from that of the window before, as a mean over windows.
+    Fluctuation,
+    /// The range of the windows' p99 over their median.
+    Range,
+    /// The share of windows whose p99 is within the SLO.
+    Availability,
+    /// The entropy of the distribution over intervals of one width.
+    Entropy,
 }
 
 /// How a metric is computed.
@@ -129,13 +148,15 @@ pub enum Computation {
     Events(&'static [&'static str]),
     /// The same, per operation.
     EventsPerOperation(&'static [&'static str]),
+    /// From the latencies of all operations that ended in the window.
+    Latency(LatencyMeasure),
     /// From the totals of a window; the formula as text.
     Law(&'static str),
 }
 
 use Computation::{
-    Counting, Events, EventsPerOperation, Gap, Grouped, Law, LostShare, OperationRate, Operations, Over, OverWall,
-    Part, Peak, PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Sampling, Total,
+    Counting, Events, EventsPerOperation, Gap, Grouped, Latency, Law, LostShare, OperationRate, Operations, Over,
+    OverWall, Part, Peak, PerCpuSecond, PerOperation, PerSecond, Rest, Sampled, Sampling, Total,
 };
 
 impl Computation {
@@ -155,6 +176,7 @@ impl Computation {
             | OperationRate
             | Events(_)
             | EventsPerOperation(_)
+            | Latency(_)
             | Law(_) => vec![],
         }
     }
@@ -179,6 +201,7 @@ impl Computation {
             PerOperation(a, _) => format!("d {a} / d operations"),
             Events(formulas) => formulas.first().copied().unwrap_or_default().to_string(),
             EventsPerOperation(formulas) => per_operation_text(formulas.first().copied().unwrap_or_default()),
+            Latency(measure) => measure.text(),
             Law(text) => text.to_string(),
         }
     }
@@ -187,6 +210,12 @@ impl Computation {
     #[must_use]
     pub fn is_total(self) -> bool {
         matches!(self, Total(..) | Operations)
+    }
+
+    /// Whether it describes how latencies differ between windows: windows cannot be added up to it.
+    #[must_use]
+    pub fn is_over_windows(self) -> bool {
+        matches!(self, Latency(measure) if !matches!(measure, LatencyMeasure::Quantile(_)))
     }
 
     /// Whether a window's metrics contain it whatever was asked for: it needs neither operations nor other metrics.
@@ -199,6 +228,22 @@ impl Computation {
     #[must_use]
     pub fn needs_operations(self) -> bool {
         matches!(self, Operations | OperationRate | PerOperation(..) | EventsPerOperation(_))
+    }
+}
+
+impl LatencyMeasure {
+    /// The formula as text.
+    fn text(self) -> String {
+        match self {
+            LatencyMeasure::Quantile(share) => format!("quantile {share} of the latencies of all operations"),
+            LatencyMeasure::Fluctuation => "mean over windows t of |p99(t) - p99(t-1)| / p99(t)".to_string(),
+            LatencyMeasure::Range => "(max - min) / median of the windows' p99".to_string(),
+            LatencyMeasure::Availability => "windows with p99 <= SLO / windows".to_string(),
+            LatencyMeasure::Entropy => {
+                "-sum of p ln p, p the share of operations in each of 100 equal intervals from best to worst"
+                    .to_string()
+            }
+        }
     }
 }
 
@@ -326,6 +371,20 @@ pub(super) const fn hardware(
 /// A cost of one operation.
 pub(super) const fn cost(label: &'static str, unit: Unit, computation: Computation) -> MetricDef {
     MetricDef { role: Role::Cost, better: Better::Less, ..metric(Section::Operation, label, unit, computation) }
+}
+
+/// A quantile of the latency of operations.
+pub(super) const fn quantile(label: &'static str, title: &'static str, share: f64) -> MetricDef {
+    MetricDef {
+        title,
+        role: Role::Latency,
+        ..latency(label, Unit::Nanos, LatencyMeasure::Quantile(share), Better::Less)
+    }
+}
+
+/// A metric of the latency of operations.
+pub(super) const fn latency(label: &'static str, unit: Unit, measure: LatencyMeasure, better: Better) -> MetricDef {
+    MetricDef { better, ..metric(Section::Latency, label, unit, Latency(measure)) }
 }
 
 /// A metric computed from the totals of a window.

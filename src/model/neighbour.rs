@@ -38,7 +38,7 @@ pub struct NeighbourDef {
 }
 
 /// Resources used by a neighbour since the capture began. A reading equal to the previous one may be left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NeighbourUse {
     /// The neighbour.
     pub neighbour: NeighbourId,

@@ -1,10 +1,10 @@
 //! Where the pages of a process are: how much memory of which kind on which NUMA node.
 
 use crate::units::Nanos;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What memory is used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageKind {
     /// Mappings without a file: heap, stacks, private memory.
@@ -28,7 +28,7 @@ impl PageKind {
 }
 
 /// The pages of one kind that a process had on one node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeMemory {
     /// When they were read, since the recording's start.
     pub at: Nanos,

@@ -1,6 +1,6 @@
 //! What to capture and how: the validated request that `collect` carries out.
 
-use super::{EventSpec, HardwarePlan, LatencySpec, OpsSpec, Target};
+use super::{EventSpec, HardwarePlan, LatencySpec, LoadGenerator, OpsSpec, Target};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,12 @@ pub struct Plan {
     /// How the latency of operations is measured, if at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencySpec>,
+    /// The command that runs beside the target for as long as it is captured, e.g. a load generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Vec<String>>,
+    /// The service-level objective: the p99 of a window's latency should not exceed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo: Option<Nanos>,
     /// Whether the usage of neighbours is recorded.
     #[serde(default)]
     pub neighbours: bool,
@@ -110,11 +116,30 @@ impl Plan {
             delay: Nanos(0),
             ops: None,
             latency: None,
+            beside: None,
+            slo: None,
             neighbours: false,
             probe: false,
             max_overhead: None,
             max_sampling: None,
             hardware: Vec::new(),
+        }
+    }
+
+    /// Names the load generator whose output is read, if its command does.
+    pub fn name_generator(&mut self) {
+        let found = self.command().and_then(LoadGenerator::of_command).map(|(generator, _)| generator);
+        if let Some(LatencySpec::Output { generator }) = &mut self.latency {
+            *generator = generator.or(found);
+        }
+    }
+
+    /// The command that is started: the target, or what runs beside it.
+    #[must_use]
+    pub fn command(&self) -> Option<&[String]> {
+        match &self.target {
+            Target::Command { argv } => Some(argv),
+            _ => self.beside.as_deref(),
         }
     }
 }

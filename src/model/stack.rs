@@ -13,7 +13,7 @@ pub struct FrameId(pub u32);
 pub struct StackId(pub u32);
 
 /// A code address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FrameDef {
     /// Its number. Definitions are in order from 0, without gaps.
     pub id: FrameId,
@@ -25,7 +25,7 @@ pub struct FrameDef {
 }
 
 /// A stack: `frame`, called from `parent`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StackDef {
     /// Its number. Definitions are in order from 0, without gaps, a parent before its children.
     pub id: StackId,

@@ -1,9 +1,10 @@
 //! Births, renames and ends of processes and threads, as the kernel reported them.
 
 use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// What happened to a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TaskChange {
     /// It was alive when the capture began.
     Alive {
@@ -40,7 +41,7 @@ impl TaskChange {
 }
 
 /// One change of a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskEvent {
     /// Time since the recording's start.
     pub at: Nanos,

@@ -108,7 +108,9 @@ fn plan() -> impl Strategy<Value = Plan> {
             duration: duration.map(Nanos),
             delay: Nanos(delay),
             ops,
+            slo: probe.then_some(Nanos(5_000_000)),
             latency: neighbours.then(|| LatencySpec::Calls { binary: "/bin/app".into(), symbol: "handle".to_string() }),
+            beside: probe.then(|| vec!["wrk".to_string()]),
             neighbours,
             probe,
             max_overhead: probe.then_some(0.25),
@@ -130,11 +132,13 @@ fn measure() -> impl Strategy<Value = Measure<f64>> {
     ]
 }
 
-const REASONS: [Why; 17] = [
+const REASONS: [Why; 20] = [
     Why::NotSupported,
     Why::NotPermitted,
     Why::Multiplexed,
     Why::TooFewSamples,
+    Why::TooFewHosts,
+    Why::Unvarying,
     Why::Interleaved,
     Why::RunsScatter,
     Why::LostEvents,
@@ -147,6 +151,7 @@ const REASONS: [Why; 17] = [
     Why::ThreadsUnread,
     Why::QueueUnknown,
     Why::TooCostly,
+    Why::CoarseBins,
     Why::Suspect,
 ];
 

@@ -1,6 +1,7 @@
 //! The unit of a counter, an event's weight, a metric or a quantity.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A unit. Programs read its symbol; recordings store the words of their format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -89,6 +90,11 @@ pub(super) fn recorded<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::O
         Unit::Bytes => "bytes",
         unit => unit.symbol(),
     })
+}
+
+/// Reads the word of a unit, in formats that do not describe themselves too.
+pub(super) fn from_word<'de, D: Deserializer<'de>>(from: D) -> Result<Unit, D::Error> {
+    Unit::deserialize(String::deserialize(from)?.into_deserializer())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Fetches a page of metrics from an HTTP server, within a time and a size limit. Redirects and TLS are not supported.
+//! Fetches a page from an HTTP server or posts one to it, within a time and a size limit. Redirects and TLS are not supported.
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::limits::{OPS_HEAD_BYTES, OPS_PAGE_BYTES};
@@ -26,6 +26,68 @@ pub(super) fn get(authority: &str, path: &str, patience: Duration) -> Result<Vec
         stream.set_read_timeout(Some(deadline.left()?))?;
         Ok(stream.read(buffer))
     })
+}
+
+/// The answer to what was posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Posted {
+    /// The status code.
+    pub status: u16,
+    /// Seconds after which the server wants to be asked again.
+    pub retry_after: Option<u32>,
+}
+
+/// Posts `body` to `host:port`, within `patience`; name resolution is not included.
+///
+/// # Errors
+/// The server is missing or does not answer in HTTP. Any status is an answer.
+pub fn post(authority: &str, path: &str, content_type: &str, body: &[u8], patience: Duration) -> Result<Posted> {
+    let deadline = Deadline::after(patience);
+    let mut stream = connect(authority, &deadline)?;
+    let (version, length) = (env!("CARGO_PKG_VERSION"), body.len());
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: ironlaw/{version}\r\nContent-Type: {content_type}\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    let request = [head.as_bytes(), body].concat();
+    let mut rest = &request[..];
+    while !rest.is_empty() {
+        stream.set_write_timeout(Some(deadline.left()?))?;
+        match stream.write(rest) {
+            Ok(written) => rest = &rest[written..],
+            Err(error) if error.kind() == Io::Interrupted => {}
+            Err(error) if matches!(error.kind(), Io::WouldBlock | Io::TimedOut) => return Err(late()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    loop {
+        stream.set_read_timeout(Some(deadline.left()?))?;
+        match stream.read(&mut buffer) {
+            Ok(0) => return Err(no_http()),
+            Ok(length) => bytes.extend_from_slice(&buffer[..length]),
+            Err(error) if error.kind() == Io::Interrupted => continue,
+            Err(error) if matches!(error.kind(), Io::WouldBlock | Io::TimedOut) => return Err(late()),
+            Err(error) => return Err(error.into()),
+        }
+        // What follows the head says nothing that the status does not.
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            return posted(&String::from_utf8_lossy(&bytes[..end])).ok_or_else(no_http);
+        }
+        if bytes.len() >= OPS_HEAD_BYTES {
+            return Err(no_http());
+        }
+    }
+}
+
+fn posted(head: &str) -> Option<Posted> {
+    let mut lines = head.split("\r\n");
+    let status = lines.next()?.strip_prefix("HTTP/1.")?.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let named = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("retry-after").then(|| value.trim().parse().ok())?
+    };
+    Some(Posted { status, retry_after: lines.find_map(named) })
 }
 
 /// The body of the answer that `read` receives, piece by piece.
@@ -283,6 +345,23 @@ mod tests {
             ("", "closed the connection"),
         ] {
             check(answer, Err(expected));
+        }
+    }
+
+    #[test]
+    fn any_status_is_an_answer_to_what_is_posted() {
+        for (answer, expected) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Some((200, None))),
+            ("HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n\r\n", Some((503, Some(7)))),
+            ("HTTP/1.1 429 Slow\r\nretry-after: Wed, 21 Oct 2015 07:28:00 GMT\r\n\r\n", Some((429, None))),
+            ("SSH-2.0\r\n\r\n", None),
+            ("", None),
+        ] {
+            for piece in [1, 4096] {
+                let authority = served(answer.into(), piece, true);
+                let answered = post(&authority, "/v1/metrics", "text/plain", b"", Duration::from_secs(20)).ok();
+                assert_eq!(answered.map(|answer| (answer.status, answer.retry_after)), expected, "{answer:?}");
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod file;
 mod http;
+mod latency;
 mod latency_spec;
 mod meter;
 mod number;
@@ -14,6 +15,10 @@ mod total;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use http::receive;
+pub use http::{Posted, post};
+#[cfg(any(test, fuzzing))]
+pub use latency::parse_anything;
+pub use latency::{LatencyMeter, OutputLatencies};
 pub use latency_spec::parse_latency;
 pub use meter::Meter;
 pub use output::{Matcher, Stream};

@@ -24,11 +24,14 @@ pub struct Matcher {
     pattern: Regex,
     reads: NumberKind,
     total: Total,
-    /// One unfinished line for each stream.
-    lines: [Line; 2],
+    lines: Lines,
     /// Time of the last number, and the total with it.
     latest: Option<(Nanos, Ops)>,
 }
+
+/// Puts lines together: one unfinished line for each stream.
+#[derive(Debug, Default)]
+pub(super) struct Lines([Line; 2]);
 
 #[derive(Debug, Default)]
 struct Line {
@@ -36,14 +39,14 @@ struct Line {
     too_long: bool,
 }
 
-/// Compiles a pattern. It matches bytes, because output need not be UTF-8.
-pub(super) fn pattern(text: &str) -> Result<Regex> {
+/// Compiles the pattern of an option. It matches bytes, because output need not be UTF-8.
+pub(super) fn pattern(option: &str, text: &str) -> Result<Regex> {
     if text.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "the pattern of --ops is empty")
+        return Err(Error::new(ErrorKind::Usage, format!("the pattern of {option} is empty"))
             .hint("Write e.g. regex:'requests: ([0-9]+)'; the first group is the number."));
     }
     Regex::new(text).map_err(|error| {
-        Error::new(ErrorKind::Usage, format!("the pattern of --ops cannot be read: {error}"))
+        Error::new(ErrorKind::Usage, format!("the pattern of {option} cannot be read: {error}"))
             .hint("It is a regular expression: write a literal parenthesis or bracket as \\( or \\[.")
     })
 }
@@ -55,41 +58,28 @@ impl Matcher {
     /// `Usage` for an invalid pattern.
     pub fn new(text: &str, reads: NumberKind) -> Result<Matcher> {
         let lines = Default::default();
-        Ok(Matcher { pattern: pattern(text)?, reads, total: Total::from_nothing(), lines, latest: None })
+        Ok(Matcher { pattern: pattern("--ops", text)?, reads, total: Total::from_nothing(), lines, latest: None })
     }
 
     /// Takes bytes that were printed at a time since the session's start. Lines end with a line feed or, if they are
     /// overwritten in place, with a carriage return.
     pub fn take(&mut self, stream: Stream, bytes: &[u8], at: Nanos) {
-        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
-            let ended = matches!(piece.last(), Some(b'\n' | b'\r'));
-            let line = &mut self.lines[stream as usize];
-            line.push(&piece[..piece.len() - usize::from(ended)]);
-            if ended {
-                self.end_line(stream, at);
-            }
-        }
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.take(stream, bytes, &mut |line| self.matched(line, at));
+        self.lines = lines;
     }
 
     /// The stream has ended: an unfinished line counts as well.
     pub fn end(&mut self, stream: Stream, at: Nanos) {
-        self.end_line(stream, at);
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.end(stream, &mut |line| self.matched(line, at));
+        self.lines = lines;
     }
 
     /// Time of the last number, and the total with it; `None` before the first.
     #[must_use]
     pub fn latest(&self) -> Option<(Nanos, Ops)> {
         self.latest
-    }
-
-    fn end_line(&mut self, stream: Stream, at: Nanos) {
-        let line = std::mem::take(&mut self.lines[stream as usize]);
-        if !line.too_long {
-            self.matched(&line.bytes, at);
-        }
-        // The buffer is kept for the next line.
-        self.lines[stream as usize].bytes = line.bytes;
-        self.lines[stream as usize].bytes.clear();
     }
 
     fn matched(&mut self, line: &[u8], at: Nanos) {
@@ -111,6 +101,29 @@ impl Matcher {
             }
         }
         self.latest = Some((at, self.total.ops()));
+    }
+}
+
+impl Lines {
+    /// Calls `each` with every line that ends in these bytes, by a line feed or a carriage return.
+    pub(super) fn take(&mut self, stream: Stream, bytes: &[u8], each: &mut dyn FnMut(&[u8])) {
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let ended = matches!(piece.last(), Some(b'\n' | b'\r'));
+            self.0[stream as usize].push(&piece[..piece.len() - usize::from(ended)]);
+            if ended {
+                self.end(stream, each);
+            }
+        }
+    }
+
+    /// Ends the stream's line.
+    pub(super) fn end(&mut self, stream: Stream, each: &mut dyn FnMut(&[u8])) {
+        let line = &mut self.0[stream as usize];
+        if !std::mem::take(&mut line.too_long) {
+            each(&line.bytes);
+        }
+        // The buffer is kept for the next line.
+        line.bytes.clear();
     }
 }
 
@@ -179,7 +192,7 @@ mod tests {
         matcher.take(Stream::Out, b"\xff\xfe\0ops 4\xff\n", Nanos(1));
         for _ in 0..64 {
             matcher.take(Stream::Out, &[b'x'; 4096], Nanos(2));
-            assert!(matcher.lines[0].bytes.len() <= OPS_LINE_BYTES);
+            assert!(matcher.lines.0[0].bytes.len() <= OPS_LINE_BYTES);
         }
         matcher.take(Stream::Out, b"ops 100\nops 1\n", Nanos(3));
         assert_eq!(matcher.latest(), Some((Nanos(3), Ops(5))));

@@ -17,12 +17,16 @@ const MAX_SLOTS: u32 = 65_536;
 
 /// The head of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Head {
+pub(super) struct Head {
     /// Bytes from one counter to the next; the head itself takes as many.
     line: u32,
-    slots: u32,
+    pub(super) slots: u32,
+    /// Threads that took a slot; those beyond the slots share the last one.
+    pub(super) taken: u32,
     /// When counting began from zero; a page that is started again gets another value.
-    started: u64,
+    pub(super) started: u64,
+    /// Version, counts for each slot, and offset of the latencies; all 0 without.
+    pub(super) latencies: (u32, u32, u64),
 }
 
 /// Path of the page with that name.
@@ -36,13 +40,19 @@ pub(super) fn path(directory: &Path, name: &str) -> PathBuf {
 /// `NotFound` while there is no page, `Corrupt` for a file that is not one.
 pub(super) fn read(path: &Path) -> Result<Raw> {
     let named = || format!("cannot read operations from {}", path.display());
-    let (file, _) = open_plain(path).context(named).map_err(|error| {
+    let (file, head) = open(path).context(named)?;
+    let total = counters(&file, head).context(named)?.into_iter().fold(0_u64, u64::saturating_add);
+    Ok((head.started.to_string(), total as f64))
+}
+
+/// The open page with its head.
+pub(super) fn open(path: &Path) -> Result<(File, Head)> {
+    let (file, _) = open_plain(path).map_err(Error::from).map_err(|error| {
         let hint = "The program makes it with ironlaw_open(\"NAME\", THREADS) of native/ironlaw.h, once it runs.";
         if error.kind() == ErrorKind::NotFound { error.hint(hint) } else { error }
     })?;
-    let head = Head::parse(&read_from(&file, 0, 64)?).context(named)?;
-    let total = counters(&file, head).context(named)?.into_iter().fold(0_u64, u64::saturating_add);
-    Ok((head.started.to_string(), total as f64))
+    let head = Head::parse(&read_from(&file, 0, 64)?)?;
+    Ok((file, head))
 }
 
 impl Head {
@@ -63,7 +73,8 @@ impl Head {
         if !matches!(line, 64 | 128) || slots == 0 || slots > MAX_SLOTS {
             return Err(no_page());
         }
-        Ok(Head { line, slots, started })
+        let latencies = (four(32).unwrap_or(0), four(36).unwrap_or(0), eight(40).unwrap_or(0));
+        Ok(Head { line, slots, taken: four(20).unwrap_or(0), started, latencies })
     }
 }
 

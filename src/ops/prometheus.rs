@@ -11,12 +11,12 @@ const LONGEST_SHOWN: usize = 1000;
 
 /// The series of one line.
 #[derive(Debug, PartialEq)]
-struct Series<'a> {
-    name: String,
-    labels: Vec<(String, String)>,
+pub(super) struct Series<'a> {
+    pub(super) name: String,
+    pub(super) labels: Vec<(String, String)>,
     /// The labels as written, which distinguish series of one name.
     written: &'a str,
-    value: f64,
+    pub(super) value: f64,
 }
 
 /// The counters of that name that have all of `labels`, each named by its labels. Values that are not a count (NaN,
@@ -48,16 +48,16 @@ pub fn counters(text: &str, metric: &str, labels: &[(String, String)]) -> Result
     Ok(counts)
 }
 
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// A cheap check before a line is parsed; names in braces are rare.
-fn may_be(line: &str, metric: &str) -> bool {
+pub(super) fn may_be(line: &str, metric: &str) -> bool {
     line.starts_with(metric) || line.starts_with('{')
 }
 
-fn no_such_metric(text: &str, metric: &str) -> Error {
+pub(super) fn no_such_metric(text: &str, metric: &str) -> Error {
     let names = || lines(text).filter_map(series).map(|series| series.name).filter(|name| name.len() <= LONGEST_SHOWN);
     let error = Error::new(ErrorKind::NotFound, format!("unknown metric '{metric}'"));
     let similar = near(metric, names());
@@ -70,7 +70,11 @@ fn no_such_metric(text: &str, metric: &str) -> Error {
     }
 }
 
-fn no_such_labels<'a>(metric: &str, labels: &[(String, String)], named: impl Iterator<Item = Series<'a>>) -> Error {
+pub(super) fn no_such_labels<'a>(
+    metric: &str,
+    labels: &[(String, String)],
+    named: impl Iterator<Item = Series<'a>>,
+) -> Error {
     let wanted: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
     let named = named.filter(|series| series.written.len() <= LONGEST_SHOWN);
     let there: Vec<_> = named.take(4).map(|series| format!("{metric}{{{}}}", series.written)).collect();
@@ -79,7 +83,7 @@ fn no_such_labels<'a>(metric: &str, labels: &[(String, String)], named: impl Ite
 }
 
 /// `name{label="value",...} value [timestamp]`; `None` for anything else.
-fn series(line: &str) -> Option<Series<'_>> {
+pub(super) fn series(line: &str) -> Option<Series<'_>> {
     let end = line.find(|c: char| c == '{' || c.is_whitespace())?;
     let (name, rest) = line.split_at(end);
     let mut series = Series { name: name.to_string(), labels: Vec::new(), written: "", value: 0.0 };

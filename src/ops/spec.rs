@@ -83,7 +83,7 @@ fn last_single_colon(text: &str) -> Option<usize> {
 }
 
 fn output(text: &str, reads: NumberKind) -> Result<OpsSpec> {
-    pattern(text)?;
+    pattern("--ops", text)?;
     Ok(OpsSpec::Output { pattern: text.to_string(), reads })
 }
 
@@ -96,7 +96,7 @@ fn page(text: &str, name: &str) -> Result<OpsSpec> {
     Ok(OpsSpec::Page { name: name.to_string() })
 }
 
-fn http(text: &str, rest: &str) -> Result<OpsSpec> {
+pub(super) fn http(text: &str, rest: &str) -> Result<OpsSpec> {
     let example = "Write e.g. 'http://localhost:9100/metrics#requests_total{method=\"GET\"}'; quote it for the shell.";
     let wrong = |what: &str| wrong(text, what).hint(example);
     let address = rest.strip_prefix("//").ok_or_else(|| wrong("is not an address"))?;

@@ -3,6 +3,7 @@
 use crate::error::{Context, Result};
 use crate::sys::signals::StopToken;
 use crate::sys::spawn::{self, Started};
+use crate::sys::tee::CommandOutput;
 use crate::units::Nanos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,15 @@ impl CommandBeside {
     /// Those of [`spawn::start`].
     pub(super) fn start(command: &[String]) -> Result<CommandBeside> {
         Ok(CommandBeside { waiting: Some(spawn::start(command)?), running: None })
+    }
+
+    /// Like [`CommandBeside::start`], with its output.
+    ///
+    /// # Errors
+    /// Those of [`spawn::start_read`].
+    pub(super) fn start_read(command: &[String]) -> Result<(CommandBeside, CommandOutput)> {
+        let (command, output) = spawn::start_read(command)?;
+        Ok((CommandBeside { waiting: Some(command), running: None }, output))
     }
 
     /// Lets it run unless it does already; its end triggers `stop`.

@@ -6,7 +6,7 @@ use super::operations::{CountedOperations, LastOrder, Operations};
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{Ended, LastReading, Reader, Sampler};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{Event, Note};
+use crate::model::{Event, LatencyCount, Note};
 use crate::sys::clock::Clock;
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
@@ -30,7 +30,7 @@ pub(super) struct RunningCapture {
     wake: SyncSender<Vec<Event>>,
     namer: Namer,
     counting: Counting,
-    operations: Option<CountedOperations>,
+    operations: Vec<CountedOperations>,
     drain: Drain,
     /// Set when samples are taken.
     sampling: Arc<AtomicBool>,
@@ -93,10 +93,49 @@ pub(super) struct CaptureEnd {
     pub ended: Ended,
 }
 
+/// A stream of events that ends.
+pub(super) trait EventStream {
+    /// The next events. Waits only for a short time.
+    fn next(&self) -> CaptureStep;
+    /// Names found since the last call.
+    fn names(&self) -> Vec<Event>;
+    /// Asks for the end. Without `wants_rest`, the last names and totals are not needed.
+    fn stop(&self, wants_rest: bool);
+    /// Why the stream ended too early, if it did.
+    fn failure(&mut self) -> Option<Error>;
+    /// Releases what the stream needed.
+    ///
+    /// # Errors
+    /// Nothing could be captured.
+    fn finish(self) -> Result<CaptureEnd>;
+}
+
+impl EventStream for RunningCapture {
+    fn next(&self) -> CaptureStep {
+        RunningCapture::next(self)
+    }
+
+    fn names(&self) -> Vec<Event> {
+        RunningCapture::names(self)
+    }
+
+    fn stop(&self, _: bool) {
+        RunningCapture::stop(self).stop();
+    }
+
+    fn failure(&mut self) -> Option<Error> {
+        None
+    }
+
+    fn finish(self) -> Result<CaptureEnd> {
+        RunningCapture::finish(self)
+    }
+}
+
 /// All counters apart from the sampler.
 struct Counters {
     windows: WindowOrders,
-    operations: Option<LastOrder>,
+    operations: Vec<LastOrder>,
     sampling: Arc<AtomicBool>,
     wake: SyncSender<Vec<Event>>,
 }
@@ -113,9 +152,7 @@ impl Reader for Counters {
     }
 
     fn end(&mut self) -> LastReading {
-        if let Some(operations) = &self.operations {
-            operations.ask();
-        }
+        self.operations.iter().for_each(LastOrder::ask);
         self.windows.end()
     }
 }
@@ -125,7 +162,7 @@ impl RunningCapture {
     pub(super) fn start(
         mut sampler: Sampler,
         readings: Readings,
-        operations: Option<Operations>,
+        operations: Vec<Operations>,
         interval: Nanos,
         clock: Clock,
         fetch: bool,
@@ -134,12 +171,13 @@ impl RunningCapture {
         let stop = StopToken::new()?;
         let namer = Namer::start(sampler.modules(), HostFiles::of_user(fetch));
         let counting = Counting::start(sampler.take_counters(), readings, interval, clock, sender.clone())?;
-        let operations = operations.map(|operations| operations.start(interval, sender.clone())).transpose()?;
+        let start = |operations: Operations| operations.start(interval, sender.clone());
+        let operations = operations.into_iter().map(start).collect::<Result<Vec<_>>>()?;
         let (wake, stopping) = (sender.clone(), stop.clone());
         let sampling = Arc::new(AtomicBool::new(false));
         let mut counters = Counters {
             windows: counting.orders(),
-            operations: operations.as_ref().map(CountedOperations::last_count),
+            operations: operations.iter().map(CountedOperations::last_count).collect(),
             sampling: sampling.clone(),
             wake: sender.clone(),
         };
@@ -203,11 +241,16 @@ impl RunningCapture {
         let mut ended = ended?;
         notes.append(&mut ended.notes);
         let mut late = names;
-        if let Some(operations) = self.operations {
+        for operations in self.operations {
             let (totals, said) = operations.finish(&ended);
             late.extend(totals);
             notes.extend(said);
         }
+        // What these threads sent after the stream had ended. Of totals, the last one says it all.
+        late.extend(self.batches.try_iter().flatten().filter_map(|event| match event {
+            Event::Latency(row) => Some(Event::Latency(LatencyCount { at: row.at.min(ended.at), ..row })),
+            _ => None,
+        }));
         Ok(CaptureEnd { late, notes, ended })
     }
 }

@@ -14,7 +14,7 @@ use crate::collect::sampler::{Ended, Sampler};
 use crate::collect::{catalog, host, target};
 use crate::error::Result;
 use crate::model::profile::{Profile, ProfileBuilder};
-use crate::model::{Definition, Event, Meta, Note, Plan, Scope, Tick};
+use crate::model::{CoordinatedOmission, Definition, Event, LatencySpec, Meta, Note, Plan, Scope, Tick};
 use crate::pmu::uncore_counters;
 use crate::store::{FORMAT, Writer};
 use crate::sys::clock::{self, Clock};
@@ -33,7 +33,7 @@ pub struct LiveCapture {
     signals: Signals,
     sampler: Sampler,
     readings: Readings,
-    operations: Option<Operations>,
+    operations: Vec<Operations>,
     clock: Clock,
     meta: Meta,
     fetch: bool,
@@ -46,12 +46,13 @@ impl LiveCapture {
     ///
     /// # Errors
     /// The target does not exist, or the kernel refuses to profile it; the hint states what would change that.
-    pub fn open(plan: Plan, mut notes: Vec<Note>, fetch: bool) -> Result<LiveCapture> {
+    pub fn open(mut plan: Plan, mut notes: Vec<Note>, fetch: bool) -> Result<LiveCapture> {
         heap::share();
         // Block signals before any thread starts, so that no thread is killed by one.
         let signals = Signals::block()?;
         let clock = Clock::start();
         operations::check(&plan)?;
+        plan.name_generator();
         find_probes(fetch);
         let mut sampler = Sampler::open(&plan, &clock)?;
         let operations = Operations::open(&plan, sampler.take_command_output(), clock)?;
@@ -64,6 +65,7 @@ impl LiveCapture {
         }
         let uarch = plan.hardware.first().map_or("", |hardware| hardware.uarch.as_str());
         readings.watch_uncore(&uncore_counters(&EventSourceFiles::open(Path::new("/sys")), uarch));
+        notes.extend(CoordinatedOmission::of(&plan).map(coordinated_omission));
         notes.extend_from_slice(sampler.notes());
         notes.extend(readings.take_notes());
         let proc = ProcFs::new("/proc");
@@ -118,8 +120,15 @@ impl LiveCapture {
     ///
     /// # Errors
     /// As for [`LiveCapture::run`], and if the command cannot be executed.
-    pub fn run_while(self, output: Writer, command: &[String]) -> Result<(Outcome, Option<i32>)> {
-        let mut beside = CommandBeside::start(command)?;
+    pub fn run_while(mut self, output: Writer, command: &[String]) -> Result<(Outcome, Option<i32>)> {
+        let plan = &self.meta.plan;
+        let mut beside = if plan.latency.as_ref().is_some_and(LatencySpec::reads_output) {
+            let (beside, command_output) = CommandBeside::start_read(command)?;
+            self.operations.push(Operations::listen(plan, command_output, self.clock)?);
+            beside
+        } else {
+            CommandBeside::start(command)?
+        };
         let outcome = self.record(output, &mut beside, &AtomicBool::new(false))?;
         Ok((outcome, beside.finish()))
     }
@@ -183,11 +192,33 @@ impl LiveCapture {
         Ok(CountedRun { profile: profile.finish(meta), elapsed: sampled, times, status, interrupted })
     }
 
+    /// Starts the capture for a reader that handles the signals of [`LiveCapture::open`] itself.
+    pub(super) fn start_with_signals(self) -> Result<RunningParts> {
+        let LiveCapture { signals, sampler, readings, operations, clock, meta, fetch } = self;
+        let flow = RunningCapture::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?;
+        Ok(RunningParts { flow, meta, clock, signals })
+    }
+
     /// Starts the capture for a reader that keeps the profile. The caller handles signals.
     pub(super) fn start(self) -> Result<(RunningCapture, Meta, Clock)> {
         let LiveCapture { sampler, readings, operations, clock, meta, fetch, .. } = self;
         Ok((RunningCapture::start(sampler, readings, operations, meta.plan.interval, clock, fetch)?, meta, clock))
     }
+}
+
+/// A capture that has been started, and what its reader needs.
+#[derive(Debug)]
+pub(super) struct RunningParts {
+    pub flow: RunningCapture,
+    pub meta: Meta,
+    pub clock: Clock,
+    pub signals: Signals,
+}
+
+/// The note about what the source of latencies leaves out.
+fn coordinated_omission(found: CoordinatedOmission) -> Note {
+    let text = format!("Coordinated omission: {} ({}).", found.word(), found.why());
+    Note { topic: "coordinated-omission".to_string(), text, fix: None }
 }
 
 /// A run that was counted and not recorded.

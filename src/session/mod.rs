@@ -11,6 +11,7 @@ mod name_store;
 mod naming;
 mod operations;
 mod recorder;
+mod remote;
 mod replay;
 mod signal_thread;
 
@@ -22,6 +23,7 @@ pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent, 
 pub(crate) use naming::hear;
 pub use naming::serve_names;
 pub use recorder::{CaptureStats, Outcome};
+pub use remote::{RemoteCapture, RemoteCommand, StreamSender};
 pub use replay::{is_perf_data, open, open_with};
 pub use signal_thread::{SignalThread, suspend};
 

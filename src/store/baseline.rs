@@ -260,6 +260,7 @@ mod tests {
             cpus: vec![],
             allowed: None,
             ops: None,
+            latency: None,
         };
         Baseline {
             format: BASELINE_FORMAT,

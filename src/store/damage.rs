@@ -82,6 +82,7 @@ fn lost_with(table: &str) -> &'static str {
         "lost" => "the count of lost records is too low",
         "ops" => "some counts of operations are missing",
         "latencies" => "some latencies of operations are missing",
+        "operations" => "some slow operations are missing",
         "marks" => "some marks are missing",
         _ => "something is missing",
     }

@@ -4,7 +4,7 @@ use super::rows::{NamesDef, OpsTotal, Rows, Window};
 use crate::error::Result;
 use crate::model::{
     CounterDef, FrameDef, LatencyCount, Lost, Mark, Membership, MemoryAccess, ModuleDef, NeighbourDef, NeighbourUse,
-    NodeMemory, OffCpu, Sample, StackDef, TaskEvent,
+    NodeMemory, OffCpu, Sample, StackDef, TaskEvent, TimedOperation,
 };
 use crate::tables::Table;
 
@@ -34,6 +34,7 @@ pub(crate) fn layouts() -> Result<Vec<(&'static str, Table)>> {
         of::<Lost>,
         of::<OpsTotal>,
         of::<LatencyCount>,
+        of::<TimedOperation>,
         of::<Mark>,
     ]
     .into_iter()

@@ -28,6 +28,7 @@ pub use damage::Damage;
 pub use folder::{path, remove_if_without_rows};
 #[cfg(any(test, fuzzing))]
 pub(crate) use layouts::layouts;
+pub(crate) use part::TABLES;
 pub use reader::Recording;
 pub(crate) use rows::bound;
 pub use writer::Writer;

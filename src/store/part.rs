@@ -9,7 +9,7 @@ pub(super) const META: &str = "meta.json";
 pub(super) const BASELINE: &str = "baseline.json";
 
 /// Every table, definitions before the tables that refer to them: the order in which parts are written and read.
-pub(super) const TABLES: [&str; 18] = [
+pub(crate) const TABLES: [&str; 19] = [
     "counters",
     "mappings",
     "frames",
@@ -27,6 +27,7 @@ pub(super) const TABLES: [&str; 18] = [
     "lost",
     "ops",
     "latencies",
+    "operations",
     "marks",
 ];
 

@@ -14,8 +14,9 @@ use crate::model::profile::ProfileBuilder;
 use crate::model::{
     CounterDef, Definition, Event, FrameDef, LatencyCount, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef,
     NeighbourDef, NeighbourUse, NodeMemory, Note, OffCpu, Progress, ProgressUnit, Sample, StackDef, TaskEvent,
+    TimedOperation,
 };
-use crate::tables::from_parquet;
+use crate::tables::{Table, from_parquet};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -139,6 +140,25 @@ impl Recording {
         }
     }
 
+    /// The parts of the table of this name as they lie on the disk, in order, and what is damaged of it; nothing of a table
+    /// that the format does not have.
+    #[must_use]
+    pub fn table(&self, name: &str) -> (Vec<Table>, Vec<Damage>) {
+        let (mut found, mut damage, mut budget) = (Vec::new(), Vec::new(), Budget::default());
+        for part in self.parts.iter().filter(|part| part.table == name) {
+            let mut read = || {
+                let bytes = self.folder.read(&part.file_name(), PART_BYTES)?;
+                let table = from_parquet(&bytes)?;
+                budget.take(bytes.len() as u64, &table).map(|()| table)
+            };
+            match read() {
+                Ok(table) => found.push(table),
+                Err(error) => damage.push(Damage::of_part(*part, error.to_string())),
+            }
+        }
+        (found, damage)
+    }
+
     fn read<S: EventSink>(&self, sink: &mut S) -> Vec<Damage> {
         let total = self.parts.iter().map(|part| self.folder.length(&part.file_name())).sum();
         self.progress.begin(format!("reading {}", self.path().display()), ProgressUnit::Bytes, total);
@@ -166,6 +186,7 @@ impl Recording {
         parts.table(&mut |lost: Lost| repair.pass(Event::Lost(lost)));
         parts.table(&mut |ops: OpsTotal| repair.pass(Event::Ops { at: ops.at, total: ops.total }));
         parts.table(&mut |count: LatencyCount| repair.pass(Event::Latency(count)));
+        parts.table(&mut |operation: TimedOperation| repair.pass(Event::Operation(operation)));
         parts.table(&mut |mark: Mark| repair.pass(Event::Mark(mark)));
         let PartReader { mut damage, .. } = parts;
         damage.extend(Damage::repair_stats(&repair.repair_stats()));

@@ -9,7 +9,7 @@ use super::rows::{NamesDef, OpsTotal, Window};
 use crate::error::Result;
 use crate::model::{
     CounterDef, Definition, Event, FrameDef, LatencyCount, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef,
-    NeighbourDef, NeighbourUse, NodeMemory, OffCpu, Sample, StackDef, TaskEvent,
+    NeighbourDef, NeighbourUse, NodeMemory, OffCpu, Sample, StackDef, TaskEvent, TimedOperation,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,12 +46,13 @@ struct Tables {
     lost: Buffer<Lost>,
     ops: Buffer<OpsTotal>,
     latencies: Buffer<LatencyCount>,
+    operations: Buffer<TimedOperation>,
     marks: Buffer<Mark>,
 }
 
 impl Tables {
     /// In the order of [`super::part::TABLES`]: definitions, then the tables that refer to them.
-    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 12]) {
+    fn all(&mut self) -> ([&mut dyn Spool; 6], [&mut dyn Spool; 13]) {
         let Tables { counters, mappings, frames, names, stacks, neighbours, .. } = self;
         let Tables {
             tasks,
@@ -65,6 +66,7 @@ impl Tables {
             lost,
             ops,
             latencies,
+            operations,
             marks,
             ..
         } = self;
@@ -83,6 +85,7 @@ impl Tables {
                 lost,
                 ops,
                 latencies,
+                operations,
                 marks,
             ],
         )
@@ -112,6 +115,7 @@ impl Tables {
             Event::Lost(lost) => self.lost.push(lost),
             Event::Ops { at, total } => self.ops.push(OpsTotal { at, total }),
             Event::Latency(count) => self.latencies.push(count),
+            Event::Operation(operation) => self.operations.push(operation),
             Event::Mark(mark) => self.marks.push(mark),
             Event::Tick(tick) => self.windows.push(Window::End(tick)),
         }

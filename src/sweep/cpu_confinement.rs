@@ -159,7 +159,7 @@ impl CpuConfinement {
 
     fn entries(&self) -> JournalEntries {
         let (sweeper, sweeper_started) = self.sweeper;
-        JournalEntries { sweeper, sweeper_started, threads: self.found.values().cloned().collect() }
+        JournalEntries { sweeper, sweeper_started, threads: self.found.values().cloned().collect(), groups: vec![] }
     }
 
     fn write(&self) -> Result<()> {
@@ -181,7 +181,7 @@ impl Drop for CpuConfinement {
 pub enum Leftover {
     /// The sweep still runs, as this process.
     Running(u32),
-    /// The sweep was killed, and this many threads have their affinity back.
+    /// The sweep was killed: this many threads have their affinity back, or control groups are removed.
     Restored(usize),
 }
 
@@ -197,8 +197,10 @@ pub fn restore_killed(proc: &ProcFs, journals: &Journals) -> Result<Vec<(Journal
             }
             let born = born_since(proc, &entries);
             let threads = entries.threads.iter().chain(&born).cloned().collect::<Vec<_>>();
-            let count = threads.len();
-            restore_affinity(proc, &JournalEntries { threads, ..entries }).map(|()| Leftover::Restored(count))
+            let count = threads.len() + entries.groups.len();
+            let removed = entries.groups.iter().try_for_each(|group| cgroupfs::remove_own(group));
+            let restored = restore_affinity(proc, &JournalEntries { threads, ..entries });
+            restored.and(removed).map(|()| Leftover::Restored(count))
         });
         if matches!(done, Ok(Leftover::Restored(_))) {
             journal.close();
@@ -250,7 +252,7 @@ fn ignore_ended(done: Result<()>) -> Result<()> {
     done.or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-fn started(proc: &ProcFs, tid: u32) -> Option<u64> {
+pub(super) fn started(proc: &ProcFs, tid: u32) -> Option<u64> {
     Some(procfs::task_stat(&proc.read(format!("{tid}/stat")).ok()?)?.start_ticks)
 }
 
@@ -359,7 +361,8 @@ mod tests {
         let tid = told.recv().unwrap().file_name().unwrap().to_str().unwrap().parse().unwrap();
         let known = ThreadAffinity { pid: own, tid: own, started: started(&proc, own).unwrap(), cpus: vec![0, 7] };
         let found = |sweeper_started, known: &ThreadAffinity| {
-            let entries = JournalEntries { sweeper: u32::MAX, sweeper_started, threads: vec![known.clone()] };
+            let entries =
+                JournalEntries { sweeper: u32::MAX, sweeper_started, threads: vec![known.clone()], groups: vec![] };
             born_since(&proc, &entries).into_iter().find(|thread| thread.tid == tid)
         };
         let at = started(&proc, tid).unwrap();

@@ -29,6 +29,9 @@ pub struct JournalEntries {
     pub sweeper_started: u64,
     /// The threads.
     pub threads: Vec<ThreadAffinity>,
+    /// Control groups that were made, and are to be removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<PathBuf>,
 }
 
 /// The directory of a user's journals. It is in memory where possible, because affinities do not survive a reboot
@@ -83,6 +86,12 @@ impl Journals {
     #[must_use]
     pub fn journal(&self, sweeper: u32) -> Journal {
         self.named(format!("sweep-{sweeper}.json"))
+    }
+
+    /// The journal of the control groups that a process makes.
+    #[must_use]
+    pub fn group_journal(&self, maker: u32) -> Journal {
+        self.named(format!("groups-{maker}.json"))
     }
 
     /// All journals with their entries.
@@ -150,7 +159,7 @@ mod tests {
         assert!(journals.all().unwrap().is_empty());
         let journal = journals.journal(7);
         let threads = vec![ThreadAffinity { pid: 9, tid: 10, started: 11, cpus: vec![0, 1] }];
-        let entries = JournalEntries { sweeper: 7, sweeper_started: 8, threads };
+        let entries = JournalEntries { sweeper: 7, sweeper_started: 8, threads, groups: vec![] };
         journal.write(&entries).unwrap();
         assert_eq!(journals.all().unwrap()[0].1.as_ref().unwrap(), &entries);
         journal.close();
@@ -191,7 +200,12 @@ mod tests {
         for name in ["sweep-7.json", &format!(".sweep-7.json.{}", std::process::id())] {
             symlink(&precious, journals.path().join(name)).unwrap();
         }
-        let written = journals.journal(7).write(&JournalEntries { sweeper: 7, sweeper_started: 8, threads: vec![] });
+        let written = journals.journal(7).write(&JournalEntries {
+            sweeper: 7,
+            sweeper_started: 8,
+            threads: vec![],
+            groups: vec![],
+        });
         assert!(written.is_err() || journals.path().join("sweep-7.json").symlink_metadata().unwrap().is_file());
         assert_eq!(fs::read_to_string(precious).unwrap(), "kept");
     }

@@ -2,6 +2,7 @@
 
 mod cpu_confinement;
 mod folder;
+mod group_record;
 mod journal;
 mod load;
 mod placement;
@@ -15,6 +16,7 @@ pub use cpu_confinement::{CpuConfinement, Leftover, restore_killed};
 #[cfg(any(test, fuzzing))]
 pub(crate) use folder::parse;
 pub use folder::{EXTENSION, FORMAT, Folder};
+pub use group_record::GroupRecord;
 pub use journal::Journals;
 pub use load::{analyse, load, load_with};
 pub use placement::{CpuOrder, per_core};

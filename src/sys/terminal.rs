@@ -67,6 +67,21 @@ pub fn own_output(shared: bool) -> Result<File> {
     split().context(|| "cannot keep the standard output apart")
 }
 
+/// Takes standard input and output for our own use. Other input is empty from now on, and other output, above all that of a
+/// started command, goes to the standard error.
+///
+/// # Errors
+/// No descriptor is left, or there is no standard error to share.
+pub fn take_streams() -> Result<(File, File)> {
+    let output = own_output(true)?;
+    let take = || -> std::io::Result<File> {
+        let input = rustix::io::fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3)?;
+        rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+        Ok(File::from(input))
+    };
+    Ok((take().context(|| "cannot keep the standard input apart")?, output))
+}
+
 /// A copy of the standard error, for the output of another program.
 ///
 /// # Errors

@@ -97,6 +97,7 @@ mod tests {
                 "oversubscribed" => "scaling.c".to_string(),
                 chase if chase.starts_with("chase-") => "chase.c".to_string(),
                 "io-bulk" | "io-paced" => "io.c".to_string(),
+                tail if tail.starts_with("tail-") => "tail.c".to_string(),
                 paced if paced.starts_with("paced-") => "paced.c".to_string(),
                 _ => format!("{}.c", name.replace('-', "_")),
             };

@@ -70,8 +70,10 @@ pub(super) fn options() -> Result<WriteOptions> {
 }
 
 fn mostly_rises(array: &dyn Array) -> bool {
-    let (narrow, wide) = (array.as_any().downcast_ref(), array.as_any().downcast_ref());
-    narrow.is_some_and(rises::<u32>) || wide.is_some_and(rises::<u64>)
+    let any = array.as_any();
+    any.downcast_ref().is_some_and(rises::<u32>)
+        || any.downcast_ref().is_some_and(rises::<u64>)
+        || any.downcast_ref().is_some_and(rises::<i64>)
 }
 
 /// True if at least two of three steps go up.

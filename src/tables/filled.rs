@@ -35,6 +35,10 @@ fn array(like: &Column, rows: usize, values: &mut dyn Values) -> Box<dyn Array> 
         numbers.map(|number| number.map(|number| number & 1 == 1)).collect::<BooleanArray>().boxed()
     } else if any.is::<PrimitiveArray<u32>>() {
         numbers.map(|number| number.map(|number| number as u32)).collect::<PrimitiveArray<u32>>().boxed()
+    } else if any.is::<PrimitiveArray<i64>>() {
+        numbers.map(|number| number.map(|number| number as i64)).collect::<PrimitiveArray<i64>>().boxed()
+    } else if any.is::<PrimitiveArray<f64>>() {
+        numbers.map(|number| number.map(f64::from_bits)).collect::<PrimitiveArray<f64>>().boxed()
     } else {
         numbers.collect::<PrimitiveArray<u64>>().boxed()
     }

@@ -15,7 +15,7 @@ pub(crate) use checksum::reseal;
 pub(crate) use filled::{Values, filled};
 pub use parquet::{from_parquet, to_parquet};
 pub use stream::Stream;
-pub use table::Table;
+pub use table::{Builder, Table};
 
 #[cfg(test)]
 mod tests;

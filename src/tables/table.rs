@@ -42,6 +42,18 @@ impl Builder {
         self.push(name, PrimitiveArray::from_vec(values.collect()).boxed())
     }
 
+    /// A required column of signed 64-bit numbers.
+    #[must_use]
+    pub fn i64(self, name: &str, values: impl Iterator<Item = i64>) -> Self {
+        self.push(name, PrimitiveArray::from_vec(values.collect()).boxed())
+    }
+
+    /// A required column of floating-point numbers.
+    #[must_use]
+    pub fn f64(self, name: &str, values: impl Iterator<Item = f64>) -> Self {
+        self.push(name, PrimitiveArray::from_vec(values.collect()).boxed())
+    }
+
     /// A required column of booleans.
     #[must_use]
     pub fn bool(self, name: &str, values: impl Iterator<Item = bool>) -> Self {
@@ -64,6 +76,24 @@ impl Builder {
     #[must_use]
     pub fn opt_u32(self, name: &str, values: impl Iterator<Item = Option<u32>>) -> Self {
         self.push(name, values.collect::<PrimitiveArray<u32>>().boxed())
+    }
+
+    /// An optional column of signed 64-bit numbers.
+    #[must_use]
+    pub fn opt_i64(self, name: &str, values: impl Iterator<Item = Option<i64>>) -> Self {
+        self.push(name, values.collect::<PrimitiveArray<i64>>().boxed())
+    }
+
+    /// An optional column of floating-point numbers.
+    #[must_use]
+    pub fn opt_f64(self, name: &str, values: impl Iterator<Item = Option<f64>>) -> Self {
+        self.push(name, values.collect::<PrimitiveArray<f64>>().boxed())
+    }
+
+    /// An optional column of booleans.
+    #[must_use]
+    pub fn opt_bool(self, name: &str, values: impl Iterator<Item = Option<bool>>) -> Self {
+        self.push(name, values.collect::<BooleanArray>().boxed())
     }
 
     /// An optional column of text.
@@ -140,6 +170,22 @@ impl Table {
         self.numbers(name)
     }
 
+    /// A required column of signed 64-bit numbers.
+    ///
+    /// # Errors
+    /// See [`Table`].
+    pub fn i64(&self, name: &str) -> Result<&[i64]> {
+        self.numbers(name)
+    }
+
+    /// A required column of floating-point numbers.
+    ///
+    /// # Errors
+    /// See [`Table`].
+    pub fn f64(&self, name: &str) -> Result<&[f64]> {
+        self.numbers(name)
+    }
+
     /// A required column of booleans.
     ///
     /// # Errors
@@ -172,8 +218,7 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_u64(&self, name: &str) -> Result<Vec<Option<u64>>> {
-        let Some(column) = self.optional::<PrimitiveArray<u64>>(name)? else { return Ok(vec![None; self.rows]) };
-        Ok(column.iter().map(Option::<&u64>::copied).collect())
+        self.opt_numbers(name)
     }
 
     /// An optional column of unsigned 32-bit numbers; all `None` if the table does not have it.
@@ -181,8 +226,23 @@ impl Table {
     /// # Errors
     /// See [`Table`].
     pub fn opt_u32(&self, name: &str) -> Result<Vec<Option<u32>>> {
-        let Some(column) = self.optional::<PrimitiveArray<u32>>(name)? else { return Ok(vec![None; self.rows]) };
-        Ok(column.iter().map(Option::<&u32>::copied).collect())
+        self.opt_numbers(name)
+    }
+
+    /// An optional column of signed 64-bit numbers; all `None` if the table does not have it.
+    ///
+    /// # Errors
+    /// See [`Table`].
+    pub fn opt_i64(&self, name: &str) -> Result<Vec<Option<i64>>> {
+        self.opt_numbers(name)
+    }
+
+    /// An optional column of floating-point numbers; all `None` if the table does not have it.
+    ///
+    /// # Errors
+    /// See [`Table`].
+    pub fn opt_f64(&self, name: &str) -> Result<Vec<Option<f64>>> {
+        self.opt_numbers(name)
     }
 
     /// An optional column of text; all `None` if the table does not have it.
@@ -192,6 +252,12 @@ impl Table {
     pub fn opt_text(&self, name: &str) -> Result<Vec<Option<&str>>> {
         let Some(column) = self.optional::<Utf8ViewArray>(name)? else { return Ok(vec![None; self.rows]) };
         Ok(column.iter().collect())
+    }
+
+    /// Every column with its name.
+    #[cfg(feature = "fleet")]
+    pub fn arrays(&self) -> impl Iterator<Item = (&str, &Box<dyn Array>)> {
+        self.columns.iter().map(|column| (column.name.as_str(), &column.values))
     }
 
     /// A table of these columns, which must have `rows` values each and differ in name.
@@ -218,6 +284,11 @@ impl Table {
     fn numbers<T: NativeType>(&self, name: &str) -> Result<&[T]> {
         let column: &PrimitiveArray<T> = self.required(name)?;
         Ok(column.values())
+    }
+
+    fn opt_numbers<T: NativeType>(&self, name: &str) -> Result<Vec<Option<T>>> {
+        let Some(column) = self.optional::<PrimitiveArray<T>>(name)? else { return Ok(vec![None; self.rows]) };
+        Ok(column.iter().map(Option::<&T>::copied).collect())
     }
 
     fn required<A: Array>(&self, name: &str) -> Result<&A> {

@@ -47,6 +47,33 @@ fn numbers_read_back_at_the_ends_of_their_types_however_they_are_encoded() {
 }
 
 #[test]
+fn signed_and_floating_point_numbers_read_back_as_any_reader_of_parquet_sees_them() {
+    let signed = [0, i64::MIN, i64::MAX, -1];
+    let floats = [0.0, -0.0, f64::MAX, 1e-300];
+    let some = |at: usize| at.is_multiple_of(2).then_some(floats[at]);
+    let table = Table::builder(4)
+        .i64("start_s", signed.into_iter())
+        .f64("cpu_s", floats.into_iter())
+        .opt_i64("count", [Some(-7), None, None, Some(7)].into_iter())
+        .opt_f64("cycles", (0..4).map(some))
+        .opt_f64("nothing", [None; 4].into_iter())
+        .build()
+        .unwrap();
+    let read = stored(&table);
+    assert_eq!(read.i64("start_s").unwrap(), signed);
+    assert_eq!(read.f64("cpu_s").unwrap().iter().map(|v| v.to_bits()).collect::<Vec<_>>(), floats.map(f64::to_bits));
+    assert_eq!(read.opt_i64("count").unwrap(), [Some(-7), None, None, Some(7)]);
+    assert_eq!(read.opt_f64("cycles").unwrap(), [Some(0.0), None, Some(f64::MAX), None]);
+    assert_eq!(read.opt_f64("nothing").unwrap(), [None; 4]);
+    let rising: Vec<i64> = (0..1440).map(|minute| 1_700_000_000 + 60 * minute).collect();
+    let bytes = to_parquet(&Table::builder(1440).i64("start_s", rising.iter().copied()).build().unwrap()).unwrap();
+    assert_eq!(from_parquet(&bytes).unwrap().i64("start_s").unwrap(), rising);
+    assert!(bytes.len() < 600, "{} bytes for times that rise evenly", bytes.len());
+    let frame = ParquetReader::new(std::io::Cursor::new(bytes)).finish().unwrap();
+    assert_eq!(frame.column("start_s").unwrap().i64().unwrap().first(), Some(1_700_000_000));
+}
+
+#[test]
 fn a_column_in_which_nothing_was_measured_stays_empty_and_never_reads_as_zero() {
     let table = Table::builder(3)
         .opt_u64("wide", [None; 3].into_iter())

@@ -12,7 +12,7 @@ use crate::view::diff::words;
 use crate::view::escape::visible;
 use crate::view::fit::{end, middle, width};
 use crate::view::number;
-use crate::view::snapshot::{ComparisonHeader, ScreenHeader, SweepHeader};
+use crate::view::snapshot::{ComparisonHeader, FleetHeader, ScreenHeader, SweepHeader};
 use crate::view::sweep::Progress;
 use crate::view::watch::WindowState;
 use ratatui::buffer::Buffer;
@@ -81,10 +81,11 @@ fn who(head: &ScreenHeader, doing: SessionStatus<'_>, glyphs: &Glyphs) -> String
 
 /// The kind and quality of the samples; true marks a problem.
 fn quality(head: &ScreenHeader) -> Vec<(String, bool)> {
-    let mut parts = match (&head.sweep, &head.comparison) {
-        (Some(sweep), _) => sweep_parts(sweep),
-        (_, Some(comparison)) => comparison_parts(comparison),
-        (None, None) => capture_parts(head),
+    let mut parts = match (&head.sweep, &head.comparison, &head.fleet) {
+        (Some(sweep), ..) => sweep_parts(sweep),
+        (_, Some(comparison), _) => comparison_parts(comparison),
+        (.., Some(fleet)) => fleet_parts(fleet),
+        (None, None, None) => capture_parts(head),
     };
     if !head.notes.is_empty() {
         parts.push((format!("{} note{}", head.notes.len(), if head.notes.len() == 1 { "" } else { "s" }), false));
@@ -106,6 +107,14 @@ fn comparison_parts(comparison: &ComparisonHeader) -> Vec<(String, bool)> {
     let runs = format!("{base} against {new} recording{}", if new == 1 { "" } else { "s" });
     let per = comparison.per.map_or("no code compared", words::per);
     vec![(runs, false), (per.to_string(), comparison.per.is_none())]
+}
+
+fn fleet_parts(fleet: &FleetHeader) -> Vec<(String, bool)> {
+    vec![(counted(fleet.hosts, "host"), fleet.hosts == 0), (counted(fleet.windows, "window"), fleet.windows == 0)]
+}
+
+fn counted(number: u64, what: &str) -> String {
+    format!("{} {what}{}", number::count(number), if number == 1 { "" } else { "s" })
 }
 
 fn capture_parts(head: &ScreenHeader) -> Vec<(String, bool)> {
@@ -134,6 +143,9 @@ fn state(head: &ScreenHeader, time: &Time, doing: SessionStatus<'_>) -> String {
     if let Some(ComparisonHeader { at: [at, count], .. }) = head.comparison {
         return if count > 1 { format!("DIFF {}/{count}", at + 1) } else { "DIFF".to_string() };
     }
+    if head.fleet.is_some() {
+        return "FLEET".to_string();
+    }
     let word = match (doing.live, doing.ended, time.follows()) {
         (false, _, true) => "RECORDING",
         (_, _, false) => "PAUSED",
@@ -156,13 +168,18 @@ pub fn tabs(kind: SessionKind, findings: Option<usize>, standing: Option<WindowS
         (ScreenId::Baseline, _, Some(WindowState::Unusual)) => " +".to_string(),
         _ => String::new(),
     };
-    let full: usize = kind.screens().map(|(_, screen, name)| name.len() + count(screen).len() + 4).sum::<usize>() + 8;
-    let cut = if full <= usize::from(columns) { usize::MAX } else { 4 };
+    // A tab has its number and a blank before its name, and a gap behind it; the hint at the help needs the rest.
+    let wide = |(cut, gap): (usize, usize)| {
+        let tabs = kind.screens().map(|(_, screen, name)| name.len().min(cut) + count(screen).len() + 2 + gap);
+        tabs.sum::<usize>() + 8
+    };
+    let shapes = [(usize::MAX, 2), (4, 2), (4, 1), (3, 1)];
+    let (cut, gap) = shapes.into_iter().find(|shape| wide(*shape) <= usize::from(columns)).unwrap_or((2, 1));
     let mut x = 1;
     let tab = |(number, screen, name): (u8, ScreenId, &str)| {
         let label = format!("{number} {}{}", name.chars().take(cut).collect::<String>(), count(screen));
         let start = x;
-        x += label.len() as u16 + 2;
+        x += (label.len() + gap) as u16;
         (screen, label, start)
     };
     kind.screens().map(tab).collect()
@@ -198,8 +215,15 @@ pub fn strip(head: &ScreenHeader, time: &Time, theme: &Theme, glyphs: &Glyphs, a
     if let Some(sweep) = &head.sweep {
         return progress(sweep, theme, glyphs, area, buf);
     }
-    if let Some(comparison) = &head.comparison {
-        let text = format!("load: {} {} {}", comparison.load, glyphs.dot, comparison.settings);
+    let line = match (&head.comparison, &head.fleet) {
+        (Some(comparison), _) => Some(format!("load: {} {} {}", comparison.load, glyphs.dot, comparison.settings)),
+        (None, Some(fleet)) => {
+            let (jobs, platforms) = (counted(fleet.jobs, "job"), counted(fleet.platforms, "platform"));
+            Some(format!("{} {} {jobs} on {platforms}", fleet.covered, glyphs.dot))
+        }
+        (None, None) => None,
+    };
+    if let Some(text) = line {
         let room = usize::from(area.width.saturating_sub(2));
         put_line(buf, area, area.x + 1, &end(&visible(&text), room, glyphs.ellipsis), theme.dim);
         return;

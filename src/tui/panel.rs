@@ -8,7 +8,7 @@ use super::widgets::put;
 use crate::model::MetricId;
 use crate::view::Axis;
 use crate::view::fit::width;
-use crate::view::query::{TaskFilter, ViewRequest};
+use crate::view::query::{FleetTab, TaskFilter, ViewRequest};
 use crate::view::snapshot::{PanelView, ScreenHeader};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::MouseEvent;
@@ -74,6 +74,8 @@ pub enum ScreenId {
     Findings,
     /// Memory and threads by NUMA node.
     Numa,
+    /// How long operations took.
+    Latency,
     /// The sweep.
     Scaling,
     /// The session compared with its baseline.
@@ -84,6 +86,8 @@ pub enum ScreenId {
     Code,
     /// The conditions and caveats of a comparison.
     Conditions,
+    /// Tables of a data set of many machines.
+    Fleet(FleetTab),
 }
 
 /// A panel's request to the session.

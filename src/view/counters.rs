@@ -3,7 +3,7 @@
 use super::context::ViewContext;
 use super::overview::past::{WindowMetrics, past};
 use crate::analysis::{Metric, Window, summary};
-use crate::model::{CounterDef, Measure, Scope, Section, Unit};
+use crate::model::{CounterDef, Measure, MetricId, Scope, Section, Unit, Why};
 use crate::units::Nanos;
 use serde::Serialize;
 
@@ -72,10 +72,11 @@ impl CountersView {
         let history = past(context);
         // Without hardware counters, the cycles metric reports the reason once for all hardware metrics.
         let counted = !context.profile.meta.hardware.groups.is_empty();
-        let probed = is_probed(&now.metrics);
+        let (probed, timed) = (is_probed(&now.metrics), is_timed(&now.metrics));
         let shown = now.metrics.iter().enumerate().filter(|(_, metric)| match metric.id.def().section {
             Section::Hardware => counted,
             Section::Probe => probed,
+            Section::Latency => timed,
             _ => true,
         });
         let metrics = shown.map(|(at, metric)| MetricLine {
@@ -102,11 +103,21 @@ impl CountersView {
     }
 }
 
-/// Removes the metrics of the canaries if none ran: nobody asked for them, so their absence needs no line.
-pub(super) fn drop_probe_unless_probed(metrics: &mut Vec<Metric>) {
-    if !is_probed(metrics) {
-        metrics.retain(|metric| metric.id.def().section != Section::Probe);
-    }
+/// Removes the metrics of the canaries and of latency if neither was measured: nobody asked for them, so their absence needs
+/// no line.
+pub(super) fn drop_unasked(metrics: &mut Vec<Metric>) {
+    let (probed, timed) = (is_probed(metrics), is_timed(metrics));
+    metrics.retain(|metric| match metric.id.def().section {
+        Section::Probe => probed,
+        Section::Latency => timed,
+        _ => timed || metric.id != MetricId::LatencyProbesShare,
+    });
+}
+
+/// Whether the latency of operations was to be measured.
+fn is_timed(metrics: &[Metric]) -> bool {
+    let p50 = metrics.iter().find(|metric| metric.id == MetricId::LatencyP50);
+    p50.is_some_and(|metric| metric.value.why() != Some(Why::NotRecorded))
 }
 
 fn is_probed(metrics: &[Metric]) -> bool {

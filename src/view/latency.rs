@@ -1,9 +1,11 @@
 //! View model: how long operations took.
 
 use super::number;
-use crate::analysis::{Latencies, Quantile, Window, latencies};
+use super::slow_operations::SlowOperationsView;
+use crate::analysis::{Counters, Latencies, Names, Quantile, Tasks, Window, latencies};
 use crate::model::profile::Profile;
-use crate::model::{LatencySpec, Unit};
+use crate::model::{CoordinatedOmission, LatencySpec, Unit};
+use crate::units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -20,9 +22,42 @@ pub struct OperationLatencyView {
     pub unit: Unit,
     /// Whether the intervals take operations as independent: too few windows show how they resemble each other.
     pub independent: bool,
+    /// Whether the source tells only of a whole run, at its end.
+    #[serde(skip)]
+    pub whole_run: bool,
+    /// What the source leaves out; `None` if it is not known.
+    pub coordinated_omission: Option<OmissionView>,
     /// The quantiles and the longest latency; JSON keys them by name.
     #[serde(flatten, serialize_with = "by_name")]
     pub rows: Vec<LatencyRow>,
+    /// Why slow operations are slow; absent where operations were not recorded one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow: Option<SlowOperationsView>,
+}
+
+/// Whether slow operations are left out by the way the source measures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OmissionView {
+    /// Whether they are; `None` if it is not known.
+    pub suffers: Option<bool>,
+    /// Why, in words.
+    pub why: &'static str,
+    #[serde(skip)]
+    word: &'static str,
+}
+
+impl OmissionView {
+    /// One line: whether, and why.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("coordinated omission: {} ({})", self.word, self.why)
+    }
+}
+
+impl From<CoordinatedOmission> for OmissionView {
+    fn from(found: CoordinatedOmission) -> OmissionView {
+        OmissionView { suffers: found.suffers(), why: found.why(), word: found.word() }
+    }
 }
 
 /// A quantile, or the longest latency.
@@ -60,11 +95,38 @@ impl OperationLatencyView {
         Some(OperationLatencyView {
             source: spec.map_or_else(|| "operations".to_string(), LatencySpec::label),
             count,
-            per_second: count as f64 / window.span().seconds().max(f64::MIN_POSITIVE),
+            per_second: count as f64 / measured(profile, window).seconds().max(f64::MIN_POSITIVE),
             unit: Unit::Nanos,
             independent: found.as_ref().is_some_and(|found| found.independent),
+            whole_run: matches!(spec, Some(LatencySpec::Output { .. })),
+            coordinated_omission: CoordinatedOmission::of(&profile.meta.plan).map(OmissionView::from),
             rows: found.as_ref().map(rows).unwrap_or_default(),
+            slow: None,
         })
+    }
+
+    /// As [`OperationLatencyView::of`], with why slow operations are slow.
+    #[must_use]
+    pub fn explained(profile: &Profile, about: (&Names, &Tasks, &Counters), window: Window) -> Option<Self> {
+        let slow = SlowOperationsView::of(profile, about, window);
+        Some(OperationLatencyView { slow, ..OperationLatencyView::of(profile, window)? })
+    }
+
+    /// Why there is no table; `None` if there is one.
+    #[must_use]
+    pub fn nothing(&self) -> Option<&'static str> {
+        let why = if self.whole_run { WHOLE_RUN } else { "none ended in the selected time" };
+        (self.count == 0).then_some(why)
+    }
+
+    /// What the table does not say.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let coarse = self.rows.iter().any(|row| row.value.is_none() && row.interval.is_some());
+        let coarse = coarse.then(|| COARSE.to_string());
+        let independent = self.independent.then(|| INDEPENDENT.to_string());
+        let omission = self.coordinated_omission.as_ref().map(OmissionView::line);
+        coarse.into_iter().chain(independent).chain(omission).collect()
     }
 
     /// How many operations of what.
@@ -75,9 +137,24 @@ impl OperationLatencyView {
     }
 }
 
+/// The time of the window in which latencies were measured: all of it where the source does not count that.
+fn measured(profile: &Profile, window: Window) -> Nanos {
+    let Some(counter) = profile.counters.iter().find(|def| def.name == "latency-time") else { return window.span() };
+    let mut readings = profile.readings.iter().rev().filter(|it| it.counter == counter.id && it.at <= window.to);
+    let Some(last) = readings.next() else { return window.span() };
+    let before = readings.find(|it| it.at <= window.from).map_or(0, |it| it.value);
+    Nanos(last.value.saturating_sub(before))
+}
+
 /// What the intervals of few windows leave out.
-pub const INDEPENDENT: &str =
+const INDEPENDENT: &str =
     "too few windows to see whether slow operations come together: the intervals take them as independent";
+
+/// What a part of a recording's time has of a load generator's output.
+const WHOLE_RUN: &str = "the load generator tells of its whole run, at its end: select that, too";
+
+/// Why a row has an interval and no value.
+const COARSE: &str = "a row without a value: the source tells no more than that it lies in the interval";
 
 fn rows(found: &Latencies) -> Vec<LatencyRow> {
     let quantile = |(quantile, (name, label)): (&Quantile, (&'static str, &'static str))| LatencyRow {
@@ -90,9 +167,9 @@ fn rows(found: &Latencies) -> Vec<LatencyRow> {
     let longest = found.counts.longest().map(|bin| LatencyRow {
         name: "max",
         label: "max",
-        value: Some(bin.middle()),
+        value: bin.value().value().copied(),
         interval: Some((bin.low.as_f64(), bin.high.map(|high| high.as_f64()))),
-        why: None,
+        why: bin.value().why().map(|why| why.text()),
     });
     found.quantiles.iter().zip(NAMES).map(quantile).chain(longest).collect()
 }
@@ -103,7 +180,8 @@ impl LatencyRow {
     pub fn cells(&self) -> [String; 3] {
         let time = |ns: f64| number::quantity(ns, Unit::Nanos).joined();
         let interval = match (self.name, self.interval) {
-            ("max", Some((_, Some(_)))) | (_, None) => self.why.unwrap_or_default().to_string(),
+            (_, None) => self.why.unwrap_or_default().to_string(),
+            ("max", Some((_, Some(_)))) if self.value.is_some() => String::new(),
             (_, Some((low, Some(high)))) => format!("{} to {}", time(low), time(high)),
             (_, Some((low, None))) => format!("{} or more", time(low)),
         };
@@ -164,14 +242,17 @@ mod tests {
         assert!(json["p9999"].is_null() && json["missing"]["p9999"] == "too few samples", "{json}");
         let cells: Vec<_> = view.rows.iter().map(LatencyRow::cells).collect();
         assert_eq!(cells[0], ["p50", "1.00 ms", "1.00 ms to 1.00 ms"]);
-        assert_eq!(cells[2], ["p99", "20.0 ms", "20.0 ms or more"]);
-        assert_eq!(cells[5], ["max", "20.0 ms", "20.0 ms or more"]);
+        assert_eq!(cells[2], ["p99", "-", "20.0 ms or more"]);
+        assert_eq!(cells[5], ["max", "-", "20.0 ms or more"]);
+        assert_eq!(json["coordinated_omission"]["suffers"], serde_json::Value::Null);
+        assert!(view.coordinated_omission.unwrap().line().contains("unknown (time in the server only"));
     }
 
     #[test]
     fn what_was_to_be_measured_and_was_not_is_shown_as_no_operations() {
         let view = OperationLatencyView::of(&profile(&[]), WINDOW).unwrap();
         assert_eq!((view.count, view.rows.len()), (0, 0));
+        assert_eq!(view.nothing(), Some("none ended in the selected time"));
         assert_eq!(OperationLatencyView::of(&Synthetic::new().finish(), WINDOW), None);
     }
 }

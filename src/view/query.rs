@@ -122,6 +122,23 @@ pub enum ComparisonTab {
     Conditions,
 }
 
+/// A screen of a data set of many machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FleetTab {
+    /// The jobs, and what is known of one.
+    Jobs,
+    /// Unusual hosts and alarms.
+    Hosts,
+    /// Functions.
+    Functions,
+    /// Suspects, influences and contention.
+    Suspects,
+    /// Versions and configurations.
+    Versions,
+    /// Usual values and seasons.
+    Usual,
+}
+
 /// The requested view, with its own parameters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum ViewRequest {
@@ -156,12 +173,16 @@ pub enum ViewRequest {
     Findings,
     /// Memory and threads by node, and sampled accesses.
     Numa,
+    /// How long operations took, over time.
+    Latency,
     /// The sweep; only in a session of a sweep.
     Scaling,
     /// The session compared with its baseline.
     Baseline,
     /// A comparison; only in its own session.
     Comparison(ComparisonTab),
+    /// A data set of many machines; only in its own session.
+    Fleet(FleetTab),
 }
 
 /// One request of a screen.

@@ -148,7 +148,15 @@ impl Session {
         }
         self.given += 1;
         self.raised += u64::from(raised);
-        self.assessment.timeline.push(WindowResult { window, state, load: None, ratio: None, raised, cleared });
+        self.assessment.timeline.push(WindowResult {
+            window,
+            state,
+            load: None,
+            ratio: None,
+            latency_p99: None,
+            raised,
+            cleared,
+        });
     }
 
     fn assess(&mut self) {

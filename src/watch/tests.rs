@@ -72,7 +72,15 @@ impl Replay {
         if let Some(alarm) = self.assessment.alarms.last_mut().filter(|_| cleared) {
             alarm.active = false;
         }
-        self.assessment.timeline.push(WindowResult { window, state, load: None, ratio: None, raised, cleared });
+        self.assessment.timeline.push(WindowResult {
+            window,
+            state,
+            load: None,
+            ratio: None,
+            latency_p99: None,
+            raised,
+            cleared,
+        });
         if !self.batched {
             self.assess();
         }

@@ -203,7 +203,7 @@ fn ops_totals(dir: &Dir) -> Vec<u64> {
 }
 
 /// The example in C, built here; `None` where there is no compiler.
-fn example(dir: &Dir) -> Option<PathBuf> {
+pub(crate) fn example(dir: &Dir) -> Option<PathBuf> {
     let (root, built) = (Path::new(env!("CARGO_MANIFEST_DIR")), dir.join("count_operations"));
     let mut cc = Command::new("cc");
     cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"]).arg(root.join("native")).arg("-o").arg(&built);
@@ -256,7 +256,11 @@ fn workers_that_count_at_the_same_time_share_their_page() {
     Ran::of(&mut dir.command("sh", &["-c", &all])).succeeds();
     let bytes = fs::read(format!("/dev/shm/ironlaw-{}", page.0)).expect("the page stays");
     let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-    let total: u64 = (1..bytes.len() / 128).map(|slot| word(slot * 128)).sum();
+    let slots = u32::from_ne_bytes(bytes[16..20].try_into().expect("four bytes")) as usize;
+    let total: u64 = (1..=slots).map(|slot| word(slot * 128)).sum();
+    // Each is counted by its latency, too, behind the slots.
+    let timed: u64 = (16 * (slots + 1)..bytes.len() / 8).map(|at| word(at * 8)).sum();
+    assert_eq!(total, timed);
     // A worker that had ended before the next began left the page to it.
     assert!(total.is_multiple_of(3_000_000) && (3_000_000..=9_000_000).contains(&total), "{total}");
 }

@@ -81,6 +81,54 @@ fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
 }
 
 #[test]
+fn the_screen_of_latency_says_what_to_type_where_nothing_is_measured() {
+    require!("perf");
+    let dir = Dir::alone();
+    let target = target(&dir, "86389");
+    let mut pty = session(&dir, &target);
+    pty.press("0");
+    let screen = pty.wait_for("uprobe:/");
+    assert!(screen.contains(&format!("ironlaw top -p {} --latency", target.pid())), "{screen}");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+}
+
+#[test]
+fn latency_is_shown_over_time_live_after_the_end_and_in_a_recording() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::alone();
+    let target = target(&dir, "86388");
+    let spec = format!("uprobe:{IRONLAW}:handle_request");
+    let mut pty = ironlaw(&dir, &["top", "-p", &target.pid().to_string(), "--latency", &spec]);
+    pty.wait_for("LIVE");
+    pty.write(":latency");
+    pty.press("Enter");
+    pty.wait_for("operations by latency and time");
+    pty.wait_until("a median", |screen| screen.lines().filter(|line| line.contains(" p50 ")).count() > 1);
+    pty.press("k");
+    pty.wait_for("took less");
+    pty.resize(60, 16);
+    pty.wait_for("over time");
+    pty.resize(100, 30);
+    drop(target);
+    pty.wait_for("ENDED");
+    pty.wait_for("calls of handle_request in ");
+    pty.press("w Enter");
+    pty.wait_for("wrote ");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+    pty.assert_restored();
+    let mut pty = ironlaw(&dir, &["view"]);
+    pty.wait_for("RECORDING");
+    pty.press("0");
+    pty.wait_for("operations by latency and time");
+    pty.press("1");
+    pty.wait_for("latency p50 ");
+    pty.press("q");
+    assert_eq!(pty.ends(), End::Code(0));
+}
+
+#[test]
 fn another_target_is_chosen_without_losing_what_is_held() {
     require!("perf");
     let dir = Dir::alone();

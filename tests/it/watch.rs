@@ -1,9 +1,11 @@
 //! The watch from the outside: its lines, its metrics, what it does on an alarm, and how it ends.
 
+use crate::export::pprof::Fields;
 use crate::program::{Dir, IRONLAW, Running, until};
 use ironlaw::model::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineWindow, HostFacts, OpsSpec};
 use ironlaw::store::baseline as files;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -32,6 +34,7 @@ fn baseline(host: HostFacts) -> Baseline {
             cpus: vec![],
             allowed: None,
             ops,
+            latency: None,
         },
         sources: vec![BaselineSource { name: "mon".into(), started_unix_ns, seconds: 100.0, windows: 100 }],
         quantities: ["cpu_ns_per_op", "ops_per_s", "busy_cores"].map(String::from).to_vec(),
@@ -215,6 +218,118 @@ fn the_metrics_are_answered_whatever_else_asks_and_the_targets_end_ends_the_watc
     let windows = lines.iter().filter(|line| line["event"] == "window").count();
     assert_eq!(lines.last().unwrap()["windows"].as_u64(), Some(windows as u64), "a line for each");
     assert!(TcpStream::connect(address).is_err(), "nobody answers any more");
+}
+
+/// A collector that answers with these statuses, one a request, and then with 200; the bodies it accepted.
+fn collector(statuses: &'static [&'static str]) -> (String, Arc<Mutex<Vec<Vec<u8>>>>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let accepted = Arc::new(Mutex::new(Vec::new()));
+    let kept = accepted.clone();
+    std::thread::spawn(move || {
+        for (at, stream) in listener.incoming().enumerate() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let (mut head, mut length) = (String::new(), 0);
+            while stream.read_line(&mut head).unwrap() > 2 {
+                let last = head.lines().last().unwrap();
+                length = last.strip_prefix("Content-Length: ").map_or(length, |value| value.parse().unwrap());
+            }
+            assert!(head.starts_with("POST /v1/metrics HTTP/1.1\r\n"), "{head}");
+            assert!(head.contains("\r\nContent-Type: application/x-protobuf\r\n"), "{head}");
+            let mut body = vec![0; length];
+            stream.read_exact(&mut body).unwrap();
+            let status = statuses.get(at).copied().unwrap_or("200 OK");
+            if status.starts_with("200") {
+                kept.lock().unwrap().push(body);
+            }
+            // The other side may not wait for the rest of the answer.
+            let _ = write!(stream.get_mut(), "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    (address, accepted)
+}
+
+/// The names and labels of a page, without values.
+fn series(page: &str) -> BTreeSet<String> {
+    let body = page.split_once("\r\n\r\n").unwrap().1;
+    let lines = body.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| Some(line.rsplit_once(' ')?.0.to_string())).collect()
+}
+
+/// The same of a request by the published field numbers of OTLP, with its kinds and values.
+fn pushed(request: &[u8]) -> BTreeMap<String, (&'static str, f64)> {
+    let resource_metrics = Fields::of(request).messages(1).remove(0);
+    let text_of = |attribute: &Fields| (attribute.text(1), attribute.messages(2)[0].text(1));
+    let resource: BTreeMap<_, _> = resource_metrics.messages(1)[0].messages(1).iter().map(text_of).collect();
+    assert_eq!(resource["service.name"], "ironlaw");
+    assert!(!resource["host.name"].is_empty(), "{resource:?}");
+    let scope_metrics = resource_metrics.messages(2).remove(0);
+    assert_eq!(scope_metrics.messages(1)[0].text(1), "ironlaw");
+    let mut found = BTreeMap::new();
+    for metric in scope_metrics.messages(2) {
+        let (gauge, sum) = (metric.messages(5), metric.messages(7));
+        let (kind, data) = match (gauge.first(), sum.first()) {
+            (Some(data), None) => ("gauge", data),
+            (None, Some(data)) => {
+                assert_eq!(data.number(2), 2, "sums are cumulative");
+                (if data.number(3) == 1 { "counter" } else { "sum" }, data)
+            }
+            _ => panic!("neither a gauge nor a sum"),
+        };
+        for point in data.messages(1) {
+            assert!(point.number(2) > 0 && point.number(3) >= point.number(2), "times");
+            let labels: Vec<_> =
+                point.messages(7).iter().map(text_of).map(|(key, value)| format!("{key}=\"{value}\"")).collect();
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+            found.insert(format!("{}{labels}", metric.text(1)), (kind, f64::from_bits(point.number(4))));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_collector_gets_what_the_page_shows_and_a_failure_is_told_once() {
+    require!("perf");
+    let dir = Dir::alone();
+    write(&dir, HostFacts::default());
+    let target = busy(&dir);
+    let (address, accepted) = collector(&["503 Busy\r\nRetry-After: 1", "503 Busy\r\nRetry-After: 1"]);
+    let (pid, url) = (target.pid().to_string(), format!("http://{address}"));
+    let flags = ["-p", &pid, "--stale-ok", "--ops", "rate:1000", "--listen", "127.0.0.1:0", "--otlp", &url];
+    let watch = Watched::start(&dir, &flags);
+    let page = watch.first("start")["metrics"].as_str().unwrap().to_string();
+    let page = page.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/metrics")).unwrap().to_string();
+    until("the collector has accepted one", || !accepted.lock().unwrap().is_empty());
+    let shown = asked(&page, PAGE);
+    watch.signal("-TERM");
+    let (code, err, lines) = watch.ends();
+    assert_eq!(code, Some(0), "{err}");
+    let errors: Vec<_> = lines.iter().filter(|line| line["event"] == "error").collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(
+        errors[0].to_string().contains("metrics are not pushed: the collector answers with status 503"),
+        "{errors:?}"
+    );
+    let requests = accepted.lock().unwrap().clone();
+    assert!(requests.len() >= 2, "the last values are pushed at the end");
+    let last = pushed(requests.last().unwrap());
+    let windows = |found: &BTreeMap<String, (&str, f64)>| -> f64 {
+        found.iter().filter(|(name, _)| name.starts_with("ironlaw_windows_total{")).map(|(_, (_, value))| value).sum()
+    };
+    assert!(windows(&last) >= windows(&pushed(&requests[0])) && windows(&last) > 20.0, "{last:?}");
+    let end = lines.last().unwrap();
+    assert_eq!((end["event"].as_str(), end["windows"].as_f64()), (Some("end"), Some(windows(&last))));
+    // Suspects come and go with the load of the machine.
+    let lasting = |name: &&String| !name.starts_with("ironlaw_suspect");
+    let (shown, last_names) = (series(&shown), last.keys().cloned().collect::<BTreeSet<_>>());
+    assert_eq!(shown.iter().filter(lasting).collect::<Vec<_>>(), last_names.iter().filter(lasting).collect::<Vec<_>>());
+    let kind = |name: &str| last.iter().find(|(key, _)| key.starts_with(name)).unwrap().1.0;
+    assert_eq!((kind("ironlaw_cpu_seconds_total"), kind("ironlaw_build_info")), ("counter", "sum"));
+    assert_eq!(kind("ironlaw_slowdown_ratio"), "gauge");
+    // For a look with the standard's own messages.
+    if let Some(path) = std::env::var_os("IRONLAW_KEEP_OTLP") {
+        std::fs::write(path, requests.last().unwrap()).unwrap();
+    }
 }
 
 /// What the reference parser says, where there is one.

@@ -299,3 +299,33 @@ fn definitions_of_this_process_alone() {
     drop(sampler);
     assert_eq!(defined(), 0, "a definition was left");
 }
+
+#[test]
+fn slow_operations_are_explained_by_their_planted_cause() {
+    require!("perf", "tracefs", "root");
+    let dir = tempfile::tempdir().unwrap();
+    for (workload, planted, function) in
+        [("tail-lock", "lock", "look_up_table"), ("tail-code", "on_cpu", "rebuild_table")]
+    {
+        let recording = dir.path().join(workload);
+        let ironlaw = |args: &[&str]| {
+            let output = Command::new(IRONLAW).args(args).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            output.stdout
+        };
+        let (path, latency) = (recording.to_str().unwrap(), format!("uprobe:{IRONLAW}:answer_query"));
+        let command = [IRONLAW, "workload", workload, "--seconds", "3"];
+        let record = ["record", "-q", "-I", "200ms", "-o", path, "--latency", &latency, "--"];
+        ironlaw(&[&record[..], &command].concat());
+        let json = ironlaw(&["report", "--format", "json", &format!("{path}.ironlaw")]);
+        let report: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let slow = &report["latency"]["slow"];
+        // Other tests run beside this one, so that operations wait for a CPU as well.
+        let mut causes = slow["causes"].as_array().unwrap().iter().filter(|it| it["cause"] != "run_queue");
+        let first = causes.next().unwrap();
+        assert_eq!(first["cause"], planted, "{slow:#}");
+        let places = first["where"].as_array().unwrap();
+        assert!(places.iter().any(|place| place == function), "{slow:#}");
+        assert!(slow["coverage"].as_f64().unwrap() > 0.9, "{slow:#}");
+    }
+}

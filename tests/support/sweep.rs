@@ -4,13 +4,14 @@
 use crate::analysis::finding::{Confidence, Evidence, Finding, Place, RuleResults};
 use crate::analysis::sweep::{
     Coefficient, Cost, Estimate, FunctionId, Loss, LossRow, NoFit, PathCost, Peak, Point, PointMetrics, RegionFit, Run,
-    Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
+    RunLatency, Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
 };
-use crate::analysis::{Axis, Cause, CodeKind, Totals};
+use crate::analysis::{Axis, Bin, Cause, CodeKind, LatencyCounts, Quantile, Totals};
 use crate::model::{
     CpuTopology, HostFacts, Measure, Note, NumberKind, OpsSpec, Placement, Region, RunMeta, RunState, SweepMeta, Unit,
     Why, Width,
 };
+use crate::units::Nanos;
 
 /// Names that a page, a terminal or a spreadsheet must not obey.
 pub const HOSTILE: [&str; 3] =
@@ -100,6 +101,34 @@ pub fn analysis(machine: Machine) -> SweepAnalysis {
     }
 }
 
+/// The same with latencies: 2% of the operations take as many milliseconds as there are threads.
+pub fn with_latency() -> (SweepMeta, SweepAnalysis) {
+    let mut analysis = analysis(Machine::Counters);
+    for point in &mut analysis.points {
+        for (at, run) in point.runs.iter_mut().enumerate() {
+            run.latency = Some(latency(u64::from(point.n) * (1_000_000 + 50_000 * at as u64)));
+        }
+        let own = Point::of(point.n, point.region, point.runs.clone()).numbers;
+        (point.numbers.latency_p50, point.numbers.latency_p99) = (own.latency_p50, own.latency_p99);
+    }
+    (meta(Machine::Counters), analysis)
+}
+
+/// Latencies of a run: 2% of ten thousand operations are slow.
+fn latency(slow_ns: u64) -> RunLatency {
+    let mut counts = LatencyCounts::default();
+    let bin = |ns: u64| Bin { low: Nanos(ns), high: Some(Nanos(ns + 1)) };
+    counts.add(bin(100_000), 9_800);
+    counts.add(bin(slow_ns), 200);
+    let quantile = |share: f64| Quantile {
+        share,
+        value: Measure::exact(counts.quantile(share).map_or(0.0, Bin::middle)),
+        interval: counts.quantile(share).map(|bin| (bin.low.as_f64(), bin.high.map(|high| high.as_f64()))),
+    };
+    let quantiles = [0.5, 0.9, 0.99, 0.999, 0.9999].map(quantile).to_vec();
+    RunLatency { quantiles, counts }
+}
+
 /// Too little for a law: two widths, one run each, nothing counts operations.
 pub fn thin() -> (SweepMeta, SweepAnalysis) {
     let mut meta = meta(Machine::Clock);
@@ -165,6 +194,8 @@ fn missing(why: Why) -> PointMetrics {
         speedup: no,
         efficiency: no,
         karp_flatt: no,
+        latency_p50: Measure::Missing(Why::NotRecorded),
+        latency_p99: Measure::Missing(Why::NotRecorded),
     }
 }
 
@@ -202,6 +233,8 @@ fn point(n: u32, machine: Machine) -> Point {
         speedup: known(speedup, part(0.015)),
         efficiency: known(speedup / wide, part(0.015)),
         karp_flatt,
+        latency_p50: Measure::Missing(Why::NotRecorded),
+        latency_p99: Measure::Missing(Why::NotRecorded),
     };
     Point { n, region: region(n), runs: (0..runs).map(|_| run(n)).collect(), numbers }
 }
@@ -277,6 +310,7 @@ fn run(n: u32) -> Run {
         stolen_in_cpu_time: None,
         cpu: cost(parts(n), ops),
         blocked: Some(cost(vec![(lock, 3.0 + 25.0 * f64::from(n - 1)), (idle, 30.0)], ops)),
+        latency: None,
     }
 }
 

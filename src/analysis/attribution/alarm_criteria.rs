@@ -61,7 +61,7 @@ const fn bounded(criterion: AlarmCriterion, bound: NextLevelBound) -> AlarmCrite
 }
 
 /// In order of precedence.
-pub(super) const ALARM_CRITERIA: [AlarmCriterion; 8] = [
+pub(super) const ALARM_CRITERIA: [AlarmCriterion; 9] = [
     criterion(PRIMARY, WorseDirection::Higher, MinimumGrowth::OfCost),
     // Without a count of operations, cycles per instruction is the cost.
     AlarmCriterion { unless: Some(PRIMARY), ..criterion(MetricId::Cpi, WorseDirection::Higher, MinimumGrowth::OfCost) },
@@ -77,6 +77,8 @@ pub(super) const ALARM_CRITERIA: [AlarmCriterion; 8] = [
         criterion(MetricId::StealShare, WorseDirection::Higher, MinimumGrowth::Difference(0.02)),
         NextLevelBound::Always,
     ),
+    // Operations may wait where no thread does: in a queue, for a lock, for another machine.
+    criterion(MetricId::LatencyP99, WorseDirection::Higher, MinimumGrowth::OfCost),
     bounded(criterion(RATE, WorseDirection::Lower, MinimumGrowth::OfRate), NextLevelBound::Demand),
 ];
 

@@ -5,6 +5,7 @@ use super::alarm_criteria::ALARM_CRITERIA;
 use super::explanation::{AlarmContext, Explanation};
 use super::functions::FunctionShift;
 use super::pooled::PooledWindows;
+use super::reference::value;
 use super::types::{Alarm, Assessment, Diagnosis, Settings, WindowObservation, WindowResult, WindowState};
 use super::window_summary::WindowSummary;
 use super::window_verdict::WindowVerdict;
@@ -82,6 +83,7 @@ impl Assessor {
             self.neighbours = neighbours.to_vec();
         }
         let verdict = WindowVerdict::of(&self.levels, &observed, &self.settings);
+        let latency_p99 = value(&observed.readings, MetricId::LatencyP99);
         self.forget_middle();
         push_bounded(
             &mut self.summaries,
@@ -97,7 +99,7 @@ impl Assessor {
         };
         let state = if self.open.is_some() && verdict.is_judged() { WindowState::Alarm } else { verdict.state };
         let (window, load, ratio) = (verdict.window, verdict.load, verdict.ratio);
-        let result = WindowResult { window, state, load, ratio, raised, cleared };
+        let result = WindowResult { window, state, load, ratio, latency_p99, raised, cleared };
         push_bounded(&mut self.timeline, result, self.settings.correlation_windows);
         self.last = Some(verdict);
         result
@@ -341,11 +343,12 @@ fn alarm_start(criterion: usize, recent_verdicts: &[&WindowVerdict], settings: &
     PooledWindows::of(since.iter().copied(), settings).confirms(criterion, settings).then_some(since[0].window.from)
 }
 
-/// The worst time per operation over its usual value.
+/// The worst time per operation over its usual value, or that of the slowest operations where it is unusual.
 fn worst<'a>(windows: impl Iterator<Item = &'a WindowVerdict>) -> f64 {
     let slower = |verdict: &WindowVerdict| {
         let longer = verdict.wait_ratio.map_or(1.0, |wait_ratio| wait_ratio.ratio());
-        verdict.ratio.unwrap_or(1.0) * longer
+        let operation = verdict.ratio.unwrap_or(1.0) * longer;
+        operation.max(verdict.slowest().unwrap_or(0.0))
     };
     windows.filter(|verdict| verdict.is_judged()).map(slower).fold(0.0, f64::max)
 }

@@ -3,9 +3,10 @@
 
 use super::types::{NeighbourActivity, WindowObservation};
 use crate::analysis::diff::readings;
+use crate::analysis::operations::counted_within;
 use crate::analysis::{Counters, Window, operations};
 use crate::model::profile::Profile;
-use crate::model::{Measure, NeighbourId, NeighbourUse, OpsSpec, Why};
+use crate::model::{Measure, NeighbourId, NeighbourUse, Why};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -51,15 +52,6 @@ pub(super) fn observe_with(
         neighbours: neighbours(profile, previous, window),
         cpus: cpus(profile, window),
     }
-}
-
-/// Whether operations were counted within the window or near its ends; other totals do not describe it.
-fn counted_within(profile: &Profile, window: Window) -> bool {
-    let rate = matches!(profile.meta.plan.ops, Some(OpsSpec::Rate { .. }));
-    let slack = Nanos(window.span().0 / 4);
-    let (from, to) = (window.from - slack, window.to + slack);
-    let first = profile.ops.partition_point(|(at, _)| *at < from);
-    rate || profile.ops.get(first).is_some_and(|(at, _)| *at <= to)
 }
 
 /// Uses are sorted by the time they were read.

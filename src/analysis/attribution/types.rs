@@ -255,6 +255,9 @@ pub struct WindowResult {
     pub load: Option<f64>,
     /// The primary quantity over its usual value; `None` if either is unknown.
     pub ratio: Option<f64>,
+    /// The p99 of its operations' latency in nanoseconds; `None` if it was not measured, or of too few operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_p99: Option<f64>,
     /// Whether this window raised an alarm.
     pub raised: bool,
     /// Whether this window ended an alarm.

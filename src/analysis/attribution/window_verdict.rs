@@ -127,6 +127,13 @@ impl WindowVerdict {
         })
     }
 
+    /// The p99 of the latency over its usual value, if it is outside of its band.
+    pub fn slowest(&self) -> Option<f64> {
+        let unusual = |at: &usize| ALARM_CRITERIA[*at].id == MetricId::LatencyP99;
+        let p99 = self.outside.iter().any(unusual).then(|| self.get(MetricId::LatencyP99)).flatten()?;
+        Some(p99.value / p99.expected.centre).filter(|ratio| ratio.is_finite())
+    }
+
     /// The cost of an operation or, without operations, of an instruction. Busy CPUs alone are not a cost.
     fn primary(&self) -> Option<&Deviation> {
         [PRIMARY, MetricId::Cpi].iter().find_map(|id| self.get(*id))

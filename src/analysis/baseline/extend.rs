@@ -60,6 +60,7 @@ fn merged(newer: &crate::model::BaselineKey, older: &crate::model::BaselineKey) 
     key.build_id = key.build_id.or_else(|| older.build_id.clone().filter(|_| newer.program.is_none()));
     key.called = key.called.or_else(|| older.called.clone().filter(|_| newer.program.is_none()));
     key.program = key.program.or_else(|| older.program.clone());
+    key.latency = key.latency.or_else(|| older.latency.clone());
     key.allowed = key.allowed.or_else(|| older.allowed.clone());
     key
 }

@@ -3,7 +3,7 @@
 
 use crate::analysis::diff::Conditions;
 use crate::model::profile::Profile;
-use crate::model::{Baseline, BaselineKey};
+use crate::model::{Baseline, BaselineKey, LatencySpec};
 use crate::units::Utc;
 use serde::Serialize;
 
@@ -43,18 +43,20 @@ pub(super) fn key(conditions: &Conditions) -> BaselineKey {
         cpus: conditions.cpus.clone(),
         allowed: conditions.allowed.clone(),
         ops: conditions.ops.clone(),
+        latency: conditions.latency.clone(),
     }
 }
 
 /// What is checked, whether the numbers depend on it, and its value; `None` if unknown.
 type Check = (&'static str, bool, fn(&BaselineKey) -> Option<String>);
 
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 12] = [
     ("CPU model", true, |key| named(&key.host.cpu_model)),
     ("architecture", true, |key| named(&key.host.arch)),
     ("number of CPUs", true, |key| Some(key.host.cpus.len()).filter(|n| *n > 0).map(|n| n.to_string())),
     ("CPU set", true, |key| Some(list(&key.cpus))),
     ("what counts operations", true, |key| Some(key.ops.as_ref().map_or("nothing".to_string(), |ops| ops.label()))),
+    ("what measures latency", true, |key| key.latency.as_ref().map(LatencySpec::label)),
     ("program", true, |key| key.program.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path).to_string())),
     ("build-id of the program", true, |key| key.build_id.as_deref().map(|id| id.chars().take(12).collect())),
     ("CPUs it may run on", false, |key| key.allowed.as_deref().map(list)),

@@ -34,7 +34,8 @@ pub(super) fn adjust(base: &Side, new: &Side, load: &mut Load, settings: &Settin
     for (at, reading) in first.whole.iter().enumerate() {
         let quantity = reading.quantity;
         let expected = settings.expect.iter().any(|expected| expected.name == quantity.name);
-        if !(quantity.role == Role::Cost || quantity.role == Role::Context && expected) || quantity.id == INVERSE {
+        let judged = matches!(quantity.role, Role::Cost | Role::Latency);
+        if !(judged || quantity.role == Role::Context && expected) || quantity.id == INVERSE {
             continue;
         }
         let one = Adjusting { sides: [base, new], measure, at, quantity, range: (*from, *to), bent: wanted };
@@ -103,7 +104,7 @@ impl Adjusting<'_> {
             [cells] => by_windows(cells, value > 0.0 && !self.quantity.is_share(), seed),
             _ => None,
         };
-        value.is_finite().then_some(SideEstimate { value, runs: values, windows })
+        value.is_finite().then_some(SideEstimate { value, runs: values, logarithms: false, windows })
     }
 
     /// Adjusts along a curve through whole runs: the residuals show how far runs differ, and the curve uses up degrees

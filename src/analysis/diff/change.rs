@@ -6,7 +6,7 @@ use super::effect::{Effect, SideEstimate, Uncertainty, by_windows};
 use super::quantity::{INVERSE, PRIMARY, Quantity, RatioCell};
 use super::settings::Settings;
 use crate::analysis::stats::{
-    benjamini_hochberg, detectable, equivalent, holm, least_p, mann_whitney, student_quantile, student_two_sided,
+    benjamini_hochberg, detectable, equivalent, holm, least_p, mann_whitney, student_two_sided,
 };
 use crate::model::{Measure, Quality, Role, Why};
 use serde::Serialize;
@@ -70,9 +70,21 @@ pub(super) fn changes(base: &Side, new: &Side, settings: &Settings) -> Vec<Chang
 
 fn raw(quantity: Quantity, at: usize, base: &Side, new: &Side, settings: &Settings) -> Change {
     let (a, b) = (estimate(base, at, &quantity, settings.seed), estimate(new, at, &quantity, settings.seed ^ 0x9e37));
-    let effect = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| Effect::of(&quantity, a, b, None, settings));
+    let common = resolution(&quantity, base, new);
+    let effect = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| Effect::of(&quantity, a, b, common, settings));
     let of = |side: &Side, value: Option<&SideEstimate>| measure(side, at, value);
     Change::of(quantity, of(base, a.as_ref()), of(new, b.as_ref()), effect, settings)
+}
+
+/// What the bins of quantiles leave open, on a logarithm: runs share it, so repeats do not make it smaller.
+fn resolution(quantity: &Quantity, base: &Side, new: &Side) -> Option<(f64, f64)> {
+    quantity.quantile()?;
+    let widest = |side: &Side| {
+        let errors = side.runs.iter().filter_map(|run| run.quantile_errors.get(&quantity.id));
+        errors.map(|error| error.resolution).fold(0.0, f64::max)
+    };
+    let variance = widest(base) + widest(new);
+    (variance > 0.0).then_some((variance, f64::INFINITY))
 }
 
 fn measure(side: &Side, at: usize, value: Option<&SideEstimate>) -> Measure<f64> {
@@ -92,6 +104,9 @@ fn measure(side: &Side, at: usize, value: Option<&SideEstimate>) -> Measure<f64>
 fn estimate(side: &Side, at: usize, quantity: &Quantity, seed: u64) -> Option<SideEstimate> {
     let runs: Option<Vec<f64>> = side.runs.iter().map(|run| run.whole.get(at)?.value.value().copied()).collect();
     let runs = runs.filter(|runs| !runs.is_empty())?;
+    if quantity.quantile().is_some() {
+        return Some(quantile(side, quantity, runs));
+    }
     let value = runs.iter().sum::<f64>() / runs.len() as f64;
     let cells =
         |run: &Digest| -> Vec<RatioCell> { run.windows.iter().filter_map(|slot| *slot.cells.get(at)?).collect() };
@@ -99,7 +114,20 @@ fn estimate(side: &Side, at: usize, quantity: &Quantity, seed: u64) -> Option<Si
         [run] => by_windows(&cells(run), value > 0.0 && !quantity.is_share(), seed),
         _ => None,
     };
-    Some(SideEstimate { value, runs, windows })
+    Some(SideEstimate { value, runs, logarithms: false, windows })
+}
+
+/// A side of a quantile: runs multiply rather than add, so their mean is geometric.
+fn quantile(side: &Side, quantity: &Quantity, runs: Vec<f64>) -> SideEstimate {
+    let value = (runs.iter().map(|value| value.ln()).sum::<f64>() / runs.len() as f64).exp();
+    let windows = match &side.runs[..] {
+        [run] => run
+            .quantile_errors
+            .get(&quantity.id)
+            .and_then(|error| Some((error.by_windows?, error.freedom, error.windows))),
+        _ => None,
+    };
+    SideEstimate { value, runs, logarithms: true, windows }
 }
 
 impl Change {
@@ -117,10 +145,7 @@ impl Change {
             .and_then(|(effect, Uncertainty { error, freedom })| student_two_sided(effect.estimate / error, freedom));
         let ends = |of: fn(&Effect) -> Option<Uncertainty>| {
             let effect = effect?;
-            let Uncertainty { error, freedom } = of(&effect)?;
-            let half = student_quantile(tails, freedom)? * error;
-            let ends = (effect.change(effect.estimate - half), effect.change(effect.estimate + half));
-            (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
+            effect.ends(of(&effect)?, settings.confidence)
         };
         let detectable = known.and_then(|(effect, Uncertainty { error, freedom })| {
             let least = effect.change(detectable(error, freedom, tails)?);
@@ -178,16 +203,20 @@ pub(super) fn margin(effect: &Effect, settings: &Settings) -> f64 {
     }
 }
 
-/// Corrects for the number of tests: Holm for costs as one family, Benjamini and Hochberg for the rest as a list. The
+/// Corrects for the number of tests: Holm for costs as one family and for latencies as another, Benjamini and Hochberg
+/// for the rest as a list. The
 /// primary quantity was chosen in advance, so it is corrected only for the number of comparisons.
 pub(super) fn judge(changes: &mut [Change], settings: &Settings) {
     let alone = |change: &Change| change.quantity.id == PRIMARY || change.quantity.id == INVERSE;
     let family = |change: &Change| change.quantity.role == Role::Cost && !alone(change);
-    let rest = |change: &Change| change.quantity.role != Role::Cost;
+    let latency = |change: &Change| change.quantity.role == Role::Latency;
+    let rest = |change: &Change| !matches!(change.quantity.role, Role::Cost | Role::Latency);
     let times = settings.comparisons.max(1) as f64;
-    for (of, correct) in
-        [(&family as &dyn Fn(&Change) -> bool, holm as fn(&[f64]) -> Vec<f64>), (&rest, benjamini_hochberg)]
-    {
+    for (of, correct) in [
+        (&family as &dyn Fn(&Change) -> bool, holm as fn(&[f64]) -> Vec<f64>),
+        (&latency, holm),
+        (&rest, benjamini_hochberg),
+    ] {
         let chosen: Vec<usize> = (0..changes.len()).filter(|at| of(&changes[*at])).collect();
         let p: Vec<f64> = chosen.iter().map(|at| changes[*at].p.unwrap_or(f64::NAN)).collect();
         for (at, corrected) in chosen.into_iter().zip(correct(&p)) {

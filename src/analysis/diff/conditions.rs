@@ -1,7 +1,9 @@
 //! The conditions a recording was made under: all that must be alike for a comparison to be about the program.
 
 use crate::model::profile::Profile;
-use crate::model::{CallGraph, EventKind, HostFacts, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target};
+use crate::model::{
+    CallGraph, EventKind, HostFacts, LatencySpec, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target,
+};
 use rustc_hash::FxHashMap;
 
 /// The conditions of one recording.
@@ -26,6 +28,8 @@ pub struct Conditions {
     pub program: Option<Program>,
     /// How operations were counted.
     pub ops: Option<OpsSpec>,
+    /// How the latency of operations was measured.
+    pub latency: Option<LatencySpec>,
     /// The smallest share of the time that an event was counted, 0 to 1.
     pub coverage: f64,
     /// Length of the compared part, seconds.
@@ -87,6 +91,7 @@ impl Conditions {
             events: meta.events.iter().map(|event| event.name.clone()).collect(),
             program: program(profile),
             ops: meta.plan.ops.clone(),
+            latency: meta.plan.latency.clone(),
             coverage: coverage(profile),
             seconds,
             started_unix_ns: meta.started_unix_ns,

@@ -3,6 +3,7 @@
 
 use super::conditions::Conditions;
 use super::quantity::{RatioCell, Reading, readings};
+use crate::analysis::operation_latency::{LatencyCounts, QuantileError, quantile_errors};
 use crate::analysis::sweep::Run;
 use crate::analysis::{Counters, Tasks, TimeRange, Window, operations, value_of};
 use crate::model::profile::Profile;
@@ -35,6 +36,8 @@ pub struct Digest {
     pub windows: Vec<WindowCells>,
     /// Cycles over instructions by thread name, if they were counted.
     pub threads: BTreeMap<String, RatioCell>,
+    /// How far chance may move each quantile of latency.
+    pub quantile_errors: BTreeMap<MetricId, QuantileError>,
     /// Whether operations are known window by window, not only over many windows.
     pub ops_by_window: bool,
 }
@@ -84,6 +87,7 @@ impl Digest {
             threads: threads(&tasks, &counters, window),
             windows: spans.iter().map(slot).collect(),
             ops_by_window,
+            quantile_errors: errors(&counters, &whole, window),
             whole,
             run: with_threads(run, &counters, part.width, window),
         }
@@ -94,6 +98,17 @@ impl Digest {
     pub fn position(&self, id: MetricId) -> Option<usize> {
         self.whole.iter().position(|reading| reading.quantity.id == id)
     }
+}
+
+fn errors(counters: &Counters, whole: &[Reading], window: Window) -> BTreeMap<MetricId, QuantileError> {
+    let windows: Vec<LatencyCounts> = counters.latency().within(window).collect();
+    let mut all = LatencyCounts::default();
+    windows.iter().for_each(|window| all.merge(window));
+    let known = whole.iter().filter(|reading| reading.value.value().is_some());
+    let (ids, shares): (Vec<MetricId>, Vec<f64>) =
+        known.filter_map(|reading| Some((reading.quantity.id, reading.quantity.quantile()?))).unzip();
+    let errors = quantile_errors(&windows.iter().collect::<Vec<_>>(), &all, &shares);
+    ids.into_iter().zip(errors).filter_map(|(id, error)| Some((id, error?))).collect()
 }
 
 /// Takes the factors of the threads that lived, unless a sweep defines how many should work.
@@ -150,7 +165,8 @@ fn group(comm: &str) -> String {
 mod tests {
     use super::*;
     use crate::analysis::testing::{Synthetic, ms};
-    use crate::units::Ops;
+    use crate::model::LatencyCount;
+    use crate::units::{Nanos, Ops};
 
     fn profile(readings_of_ops: u64) -> Profile {
         let mut synthetic = Synthetic::new();
@@ -191,6 +207,30 @@ mod tests {
         let at = digest.position(MetricId::CpuNsPerOp).unwrap();
         assert!(!digest.ops_by_window && digest.windows.iter().all(|slot| slot.cells[at].is_none()));
         assert!(digest.whole[at].value.value().is_some());
+    }
+
+    #[test]
+    fn quantiles_are_those_of_all_operations_and_windows_have_their_own_if_they_have_enough() {
+        let mut profile = profile(16);
+        let row = |at, low, count| LatencyCount { at: ms(at), low: Nanos(low), high: Some(Nanos(low + 1)), count };
+        profile.latencies = vec![row(1000, 100, 3960), row(1000, 500, 40), row(2000, 300, 4000), row(3000, 9, 999)];
+        let digest = Digest::of(&profile, &RecordingPart::default());
+        let at = |id| digest.position(id).unwrap();
+        let (p99, p999) = (at(MetricId::LatencyP99), at(MetricId::LatencyP999));
+        assert_eq!(digest.whole[p99].value, Measure::exact(300.0));
+        assert_eq!(digest.whole[p999].value, Measure::Missing(Why::TooFewSamples));
+        let window = |at: usize| digest.windows[at].cells[p99].map(|cell| (cell.value().unwrap(), cell.denominator));
+        assert_eq!(
+            [window(0), window(1), window(2), window(3)],
+            [Some((100.0, 4000.0)), Some((300.0, 4000.0)), None, None]
+        );
+        let error = digest.quantile_errors[&MetricId::LatencyP99];
+        assert_eq!(
+            (error.by_windows, error.windows, error.resolution),
+            (None, 3, 0.0),
+            "three windows show no scatter"
+        );
+        assert!(!digest.quantile_errors.contains_key(&MetricId::LatencyP999));
     }
 
     #[test]

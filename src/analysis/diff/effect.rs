@@ -74,6 +74,8 @@ pub(super) struct SideEstimate {
     pub value: f64,
     /// One value per run.
     pub runs: Vec<f64>,
+    /// Whether runs are compared by the logarithms of their values, as quantiles are, and the value is their geometric mean.
+    pub logarithms: bool,
     /// By windows: the variance of the value's logarithm (or of the value), its degrees of freedom, and the number of
     /// windows.
     pub windows: Option<(f64, f64, usize)>,
@@ -136,6 +138,37 @@ impl Effect {
         }
         let sound = estimate.is_finite() && base.value.is_finite() && new.value.is_finite();
         sound.then_some(Effect { base: base.value, new: new.value, scale, estimate, uncertainty, within, basis })
+    }
+
+    /// The change between runs that were made in pairs, a base and another under the same circumstances: the mean of the
+    /// logarithms of their ratios. `None` without a pair, or with a value that has no logarithm. Its basis is the number of
+    /// pairs; a single pair has no uncertainty.
+    #[must_use]
+    pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Effect> {
+        let logs: Vec<f64> = pairs.iter().map(|(base, new)| (new / base).ln()).collect();
+        let Moments { count, mean: estimate, variance } = Moments::of(&logs)?;
+        let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
+        let (base, new) = (mean(|pair| pair.0), mean(|pair| pair.1));
+        let uncertainty = variance
+            .filter(|_| pairs.len() > 1)
+            .map(|variance| Uncertainty { error: (variance / count).sqrt(), freedom: count - 1.0 }.at_best());
+        let basis = Basis::Runs { base: pairs.len(), new: pairs.len() };
+        let sound = estimate.is_finite() && base > 0.0 && new > 0.0;
+        sound.then_some(Effect { base, new, scale: Scale::Relative, estimate, uncertainty, within: None, basis })
+    }
+
+    /// The interval of the change with this confidence, in the form of [`Effect::change`]; `None` if its uncertainty is
+    /// not known.
+    #[must_use]
+    pub fn interval(&self, confidence: f64) -> Option<(f64, f64)> {
+        self.ends(self.uncertainty?, confidence)
+    }
+
+    /// The same for another uncertainty.
+    pub(super) fn ends(&self, Uncertainty { error, freedom }: Uncertainty, confidence: f64) -> Option<(f64, f64)> {
+        let half = student_quantile(1.0 - confidence, freedom)? * error;
+        let ends = (self.change(self.estimate - half), self.change(self.estimate + half));
+        (ends.0.is_finite() && ends.1.is_finite()).then_some(ends)
     }
 
     /// The standard deviation between runs, as a fraction, up to which the change of single runs would be beyond
@@ -213,6 +246,11 @@ impl Scatter {
 }
 
 fn runs(scale: Scale, side: &SideEstimate) -> Option<Scatter> {
+    if side.logarithms && scale == Scale::Relative {
+        let logs: Vec<f64> = side.runs.iter().map(|value| value.ln()).collect();
+        let Moments { count, variance, .. } = Moments::of(&logs)?;
+        return Some(Scatter { variance: variance?, freedom: count - 1.0 });
+    }
     let Moments { count, mean, variance } = Moments::of(&side.runs)?;
     let squared = if scale == Scale::Relative { mean * mean } else { 1.0 };
     Some(Scatter { variance: variance? / squared, freedom: count - 1.0 })
@@ -258,7 +296,7 @@ mod tests {
 
     fn runs(values: &[f64]) -> SideEstimate {
         let value = values.iter().sum::<f64>() / values.len() as f64;
-        SideEstimate { value, runs: values.to_vec(), windows: None }
+        SideEstimate { value, runs: values.to_vec(), ..SideEstimate::default() }
     }
 
     #[test]
@@ -289,7 +327,7 @@ mod tests {
         let cells: Vec<RatioCell> =
             (0..40).map(|at| RatioCell { numerator: 100.0 + f64::from(at % 5), denominator: 1.0 }).collect();
         let windows = by_windows(&cells, true, 1);
-        let side = SideEstimate { value: 102.0, runs: vec![102.0], windows };
+        let side = SideEstimate { value: 102.0, runs: vec![102.0], windows, ..SideEstimate::default() };
         let noise = |noise| Settings { noise, ..Settings::default() };
         let of = |settings: &Settings| {
             let effect = Effect::of(&quantity(Unit::Ratio), &side, &side, None, settings).unwrap();
@@ -308,6 +346,24 @@ mod tests {
     fn runs_that_agree_in_every_digit_are_not_infinitely_certain() {
         let effect = Effect::of(&quantity(Unit::Ratio), &runs(&[5.0; 3]), &runs(&[5.0; 3]), None, &Settings::default());
         assert_eq!(effect.unwrap().uncertainty, Some(Uncertainty { error: FINEST, freedom: 2.0 }));
+    }
+
+    #[test]
+    fn pairs_that_drift_together_have_a_sure_ratio() {
+        let effect = Effect::of_pairs(&[(1.0, 1.3), (2.0, 2.6), (4.0, 5.2)]).unwrap();
+        let (low, high) = effect.interval(0.95).unwrap();
+        assert!((effect.estimate - 1.3_f64.ln()).abs() < 1e-12 && low > 0.29 && high < 0.31, "{low} {high}");
+        // Student's t with one degree of freedom is 12.7.
+        let (low, high) = Effect::of_pairs(&[(1.0, 1.1), (1.0, 1.2)]).unwrap().interval(0.95).unwrap();
+        let (mean, half) = ((1.1_f64.ln() + 1.2_f64.ln()) / 2.0, (1.2_f64 / 1.1).ln() / 2.0 * 12.706);
+        assert!((low.ln_1p() - (mean - half)).abs() < 1e-3 && (high.ln_1p() - (mean + half)).abs() < 1e-3);
+        let single = Effect::of_pairs(&[(1.0, 1.3)]).unwrap();
+        assert_eq!((single.uncertainty, single.interval(0.95)), (None, None));
+        assert!(
+            [&[][..], &[(0.0, 1.0)], &[(1.0, 0.0)], &[(1.0, f64::NAN)]]
+                .iter()
+                .all(|none| Effect::of_pairs(none).is_none())
+        );
     }
 
     #[test]

@@ -60,7 +60,8 @@ pub(super) fn obstacle(change: &Change, comparison: &Comparison) -> Option<&'sta
             Some("the load differed from run to run, and the runs are too few to compare it at the same load")
         }
         LoadAdjustment::Done { .. } => Some("the load differed, and it cannot be compared at the same load"),
-        LoadAdjustment::Near if explained => {
+        // Latency may rise by much more than the load does.
+        LoadAdjustment::Near if explained || change.quantity.role == Role::Latency => {
             Some("the load differed, which may have moved it as far, or hidden that it moved")
         }
         LoadAdjustment::Same if explained && surely != 0.0 => {

@@ -7,7 +7,7 @@ use super::comparison::Outcome;
 use super::expect::{UNREPEATED, obstacle};
 use super::load::LoadAdjustment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Measure, MetricId};
+use crate::model::{Measure, MetricId, Role};
 use serde::Serialize;
 
 /// One condition that breaks the gate.
@@ -178,7 +178,8 @@ impl Gate {
 
     /// Whether the status holds for any effect that slightly different loads may have had on the change.
     fn holds_at_any_load(&self, status: GateStatus, change: &Change, comparison: &Comparison) -> bool {
-        let Some(shift) = comparison.load.slight_shift() else { return false };
+        let steep = change.quantity.role == Role::Latency && comparison.load.adjustment == LoadAdjustment::Near;
+        let Some(shift) = comparison.load.slight_shift().filter(|_| !steep) else { return false };
         let widened = self.tested(&change.widened(shift)).and_then(|tested| Some((tested.interval?, tested)));
         let Some((interval, tested)) = widened else { return false };
         let far = if self.above { interval.1 } else { interval.0 };

@@ -4,7 +4,7 @@
 use super::conditions::Conditions;
 use super::digest::Side;
 use crate::analysis::Coverage;
-use crate::model::OpsSpec;
+use crate::model::{LatencySpec, OpsSpec};
 use serde::Serialize;
 
 /// The severity of a difference.
@@ -74,9 +74,17 @@ pub fn mismatches(base: &Side, new: &Side) -> Vec<Mismatch> {
     };
     let mut all: Vec<Mismatch> = checks.iter().filter_map(of).collect();
     all.extend(
-        [coverage(base, new), sampled(base, new), lost(base, new), lengths(base, new), together(base, new)]
-            .into_iter()
-            .flatten(),
+        [
+            latency(base, new),
+            coverage(base, new),
+            sampled(base, new),
+            lost(base, new),
+            lengths(base, new),
+            together(base, new),
+            order(base, new),
+        ]
+        .into_iter()
+        .flatten(),
     );
     all.sort_by_key(|mismatch| std::cmp::Reverse(mismatch.severity));
     all
@@ -101,6 +109,29 @@ fn kind(ops: &OpsSpec) -> &'static str {
         OpsSpec::Page { .. } => "a shared page",
         OpsSpec::Rate { .. } => "a known rate",
     }
+}
+
+/// What measured latency where both sides have any: a build elsewhere has the same functions.
+fn latency(base: &Side, new: &Side) -> Option<Mismatch> {
+    let [a, b] = [base, new].map(|side| {
+        let mut all: Vec<String> =
+            side.runs.iter().filter_map(|run| Some(measured(run.conditions.latency.as_ref()?))).collect();
+        all.sort();
+        all.dedup();
+        all
+    });
+    let differ = !a.is_empty() && !b.is_empty() && (a != b || a.len() > 1);
+    let (what, severity) = ("what measures latency", Severity::Incomparable);
+    differ.then(|| Mismatch { what, base: a.join(" / "), new: b.join(" / "), severity })
+}
+
+/// Its label, with files by their names only.
+fn measured(latency: &LatencySpec) -> String {
+    let label = latency.label();
+    let file = |word: &str| {
+        if word.starts_with('/') { word.rsplit('/').next().unwrap_or(word).to_string() } else { word.to_string() }
+    };
+    label.split(' ').map(file).collect::<Vec<_>>().join(" ")
 }
 
 fn list(cpus: &[u32]) -> String {
@@ -183,6 +214,28 @@ fn together(base: &Side, new: &Side) -> Option<Mismatch> {
     })
 }
 
+/// Repeats show how far runs differ, but not what changed on the machine between two sides that took no turns.
+fn order(base: &Side, new: &Side) -> Option<Mismatch> {
+    let runs = || base.runs.iter().chain(&new.runs).map(|run| &run.conditions);
+    let first = runs().next()?;
+    let repeated = base.runs.len() > 1 && new.runs.len() > 1;
+    if !repeated || runs().any(|run| run.host.hostname != first.host.hostname) {
+        return None;
+    }
+    let starts = |side: &Side| {
+        let starts = || side.runs.iter().map(|run| run.conditions.started_unix_ns);
+        starts().min().zip(starts().max())
+    };
+    let (a, b) = (starts(base)?, starts(new)?);
+    let (earlier, later) = ("all earlier".to_string(), "all later".to_string());
+    let (base, new) = match () {
+        () if a.1 < b.0 => (earlier, later),
+        () if b.1 < a.0 => (later, earlier),
+        () => return None,
+    };
+    Some(Mismatch { what: "order of the runs", base, new, severity: Severity::Warning })
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -218,6 +271,40 @@ mod tests {
             ["r0", "b"],
         );
         check(|f| f.program.as_mut().unwrap().build_id = None, "build-id of the program", Info, ["0a0b", "none"]);
+    }
+
+    #[test]
+    fn other_operations_are_not_compared_by_their_latency_and_the_same_of_another_build_are() {
+        let calls =
+            |binary: &str, symbol: &str| Some(LatencySpec::Calls { binary: binary.into(), symbol: symbol.into() });
+        let found = |a: Option<LatencySpec>, b: Option<LatencySpec>| {
+            let (mut base, mut new) = (side(&[5000.0]), side(&[5000.0]));
+            (base.runs[0].conditions.latency, new.runs[0].conditions.latency) = (a, b);
+            mismatches(&base, &new).into_iter().next()
+        };
+        let one = calls("/opt/v1/app", "serve");
+        assert_eq!(found(one.clone(), calls("/opt/v2/app", "serve")), None);
+        assert_eq!((found(one.clone(), None), found(None, None)), (None, None));
+        let mismatch = found(one, calls("/opt/v1/app", "parse")).unwrap();
+        assert_eq!((mismatch.what, mismatch.severity), ("what measures latency", Severity::Incomparable));
+        assert_eq!([mismatch.base, mismatch.new], ["calls of serve in app", "calls of parse in app"]);
+    }
+
+    #[test]
+    fn repeats_that_took_no_turns_are_a_warning_and_those_that_did_are_none() {
+        let (base, mut new) = (side(&[5000.0; 3]), side(&[5000.0; 3]));
+        let found = |base: &Side, new: &Side| {
+            mismatches(base, new).into_iter().find(|found| found.what == "order of the runs").map(|found| found.base)
+        };
+        new.runs.iter_mut().for_each(|run| run.conditions.started_unix_ns += 50_000_000_000);
+        assert_eq!(found(&base, &new), None, "in turns");
+        new.runs.iter_mut().for_each(|run| run.conditions.started_unix_ns += 1_000_000_000_000);
+        assert_eq!(found(&base, &new).as_deref(), Some("all earlier"));
+        assert_eq!(found(&new, &base).as_deref(), Some("all later"));
+        new.runs[0].conditions.host.hostname = "elsewhere".into();
+        assert_eq!(found(&base, &new), None, "the host differs");
+        new.runs.truncate(1);
+        assert_eq!(found(&base, &new), None, "one run has no order");
     }
 
     #[test]

@@ -16,6 +16,9 @@ mod expect;
 mod expectation;
 mod functions;
 mod gate;
+#[cfg(test)]
+#[path = "tests/latency.rs"]
+mod latency;
 mod load;
 mod mismatch;
 mod module_renames;

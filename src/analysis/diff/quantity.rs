@@ -2,7 +2,7 @@
 //! exactly.
 
 use crate::analysis::{Counters, Metric, ThreadSet, Totals, Window, metrics, per_operation};
-use crate::model::{Better, Measure, MetricId, Role, Section, Unit, Why};
+use crate::model::{Better, Computation, LatencyMeasure, Measure, MetricId, Role, Section, Unit, Why};
 use serde::Serialize;
 
 /// One quantity; every recording has the same list in the same order.
@@ -62,7 +62,10 @@ pub fn readings(counters: &Counters, window: Window, ops: Measure<f64>, whole: O
     let mut all = law(&totals);
     let per_op = per_operation(counters, &ThreadSet::All, window, ops);
     all.extend(per_op.iter().filter(|metric| is_compared(metric.id)).map(|metric| reading(metric, ops)));
-    all.extend(metrics.iter().filter(|metric| is_compared(metric.id)).map(|metric| {
+    let operations = Measure::exact(counters.latency().reader(window).counts.count() as f64);
+    let is_latency = |metric: &&Metric| metric.id.def().role == Role::Latency;
+    all.extend(metrics.iter().filter(is_latency).map(|metric| reading(metric, operations)));
+    all.extend(metrics.iter().filter(|metric| is_compared(metric.id) && !is_latency(metric)).map(|metric| {
         let def = metric.id.def();
         let denominator = match def.section {
             Section::Cpu => totals.cpu,
@@ -81,14 +84,16 @@ pub fn quantities() -> Vec<Quantity> {
         let of_role = move |id: &&MetricId| is_compared(**id) && id.def().role == role;
         MetricId::ALL.iter().filter(of_role)
     };
-    LAW.iter().chain(compared(Role::Cost)).chain(compared(Role::Context)).map(|id| Quantity::of(*id)).collect()
+    let all = LAW.iter().chain(compared(Role::Cost)).chain(compared(Role::Latency)).chain(compared(Role::Context));
+    all.map(|id| Quantity::of(*id)).collect()
 }
 
 /// Whether a metric is a quantity beside the law: not ironlaw's own, and no plain total, of which the longer recording
 /// has more.
 fn is_compared(id: MetricId) -> bool {
     let def = id.def();
-    !def.in_law && def.redundant.is_none() && !def.computation.is_total() && def.section != Section::Tool
+    let sums = !def.computation.is_total() && !def.computation.is_over_windows();
+    !def.in_law && def.redundant.is_none() && sums && def.section != Section::Tool
 }
 
 fn reading(metric: &Metric, denominator: Measure<f64>) -> Reading {
@@ -165,7 +170,22 @@ impl Quantity {
     /// a program does hardly move, while times depend on where its pages and neighbours are.
     #[must_use]
     pub fn usual_noise(&self) -> f64 {
-        if self.id.def().repeatable { 0.005 } else { 0.02 }
+        match self.id.def().computation {
+            // The further out, the fewer operations decide.
+            Computation::Latency(LatencyMeasure::Quantile(share)) if share > 0.99 => 0.1,
+            Computation::Latency(LatencyMeasure::Quantile(share)) if share > 0.9 => 0.05,
+            _ if self.id.def().repeatable => 0.005,
+            _ => 0.02,
+        }
+    }
+
+    /// The share of operations that it bounds, if it is a quantile of latency: no sum, so windows do not add up to it.
+    #[must_use]
+    pub fn quantile(&self) -> Option<f64> {
+        match self.id.def().computation {
+            Computation::Latency(LatencyMeasure::Quantile(share)) => Some(share),
+            _ => None,
+        }
     }
 
     /// Whether its changes are differences rather than ratios: shares near zero double easily.

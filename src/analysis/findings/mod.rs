@@ -33,7 +33,7 @@ mod sweep;
 mod throttling;
 mod tlb_flush;
 mod user_spin;
-mod wait_targets;
+pub(super) mod wait_targets;
 mod waits;
 mod wide_vectors;
 

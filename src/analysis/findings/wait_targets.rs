@@ -146,7 +146,7 @@ pub(super) fn is_wrapper(name: &str) -> bool {
 
 /// Index of the function that requested the wait, innermost first. Every wait contains C library functions, runtime
 /// wrappers and thread start functions, so one of these is returned only if there is no other.
-pub(super) fn requester<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
+pub(in crate::analysis) fn requester<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
     let (mut outside, mut user) = (None, None);
     for (at, function) in innermost_first.enumerate() {
         if function.kind == CodeKind::Kernel {

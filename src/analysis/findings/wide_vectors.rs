@@ -9,7 +9,7 @@ use crate::analysis::selection::Axis;
 use crate::analysis::text::{name, percent};
 use crate::model::{HostFacts, MetricId, SampledCode, Unit as U, Why};
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Applied only where code was read.
@@ -26,8 +26,11 @@ const WIDE: f64 = 0.01;
 /// Share of samples at other code on the same core, near one in time. With less, most time is the vectors' own, which do
 /// twice the work of narrower ones. [P]
 const BESIDE: f64 = 0.5;
-/// How near. Samples come too rarely to see the 0.7 ms. [P]
+/// How near at least. Samples come too rarely to see the 0.7 ms. [P]
 const NEAR: Nanos = Nanos(100_000_000);
+/// Samples at 512-bit instructions that are expected on a core within the time that counts as near, if they come evenly: a
+/// program that gets little of its CPUs has fewer samples, and its vector code is not further away for that. [P]
+const EXPECTED_NEAR: u64 = 3;
 /// Share of samples at code that cannot be read, from which it is unknown what the program runs. [P]
 const UNREAD: f64 = 0.1;
 /// Share of cycles with a lowered clock, from counters. [P]
@@ -73,7 +76,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let mut evidence = vec![
         Evidence::of("at 512-bit instructions", wide, U::Share, WIDE),
-        Evidence::of("other code on their cores within 0.1 s", beside, U::Share, BESIDE),
+        Evidence::of("other code near them on their cores", beside, U::Share, BESIDE),
     ];
     let mut confidence = Confidence::Low;
     match (context.metric(MetricId::AvxLicenseShare), context.metric(MetricId::ClockRatio)) {
@@ -119,20 +122,31 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-/// Weight of the samples without 512-bit instructions on a core that ran some in the same tenth of a second.
+/// Weight of the samples without 512-bit instructions on a core that ran some near in time.
 fn beside(context: &RuleContext<'_>, code: &SampledCode) -> u64 {
     let Axis::Event(event) = context.axis() else { return 0 };
     let (profile, samples) = (context.profile, &context.profile.samples);
     let cores: FxHashMap<u32, (u32, u32)> =
         profile.meta.host.cpus.iter().map(|cpu| (cpu.cpu, (cpu.package, cpu.core))).collect();
+    let chosen: Vec<_> = chosen_samples(profile, event, &context.selection, &context.who)
+        .map(|at| {
+            let cpu = samples.cpu[at];
+            let leaf = profile.walk(samples.stack[at]).next().and_then(|frame| code.get(&frame));
+            let core = cores.get(&cpu).copied().unwrap_or((u32::MAX, cpu));
+            (samples.at[at].0, core, leaf.is_some_and(|code| code.wide), samples.weight[at])
+        })
+        .collect();
+    let wide = chosen.iter().filter(|(_, _, wide, _)| *wide).count() as u64;
+    let on_cores = chosen.iter().map(|(_, core, ..)| core).collect::<FxHashSet<_>>().len() as u64;
+    let (first, last) = chosen.iter().fold((u64::MAX, 0), |(first, last), (at, ..)| (first.min(*at), last.max(*at)));
+    let evenly = last.saturating_sub(first).saturating_mul(on_cores) / wide.max(1);
+    let near = evenly.saturating_mul(EXPECTED_NEAR).max(NEAR.0);
     let mut slots: FxHashMap<((u32, u32), u64), (bool, u64)> = FxHashMap::default();
-    for at in chosen_samples(profile, event, &context.selection, &context.who) {
-        let cpu = samples.cpu[at];
-        let core = cores.get(&cpu).copied().unwrap_or((u32::MAX, cpu));
-        let (ran, others) = slots.entry((core, samples.at[at].0 / NEAR.0)).or_default();
-        match profile.walk(samples.stack[at]).next().and_then(|frame| code.get(&frame)) {
-            Some(code) if code.wide => *ran = true,
-            _ => *others = others.saturating_add(samples.weight[at]),
+    for (at, core, wide, weight) in chosen {
+        let (ran, others) = slots.entry((core, at / near)).or_default();
+        match wide {
+            true => *ran = true,
+            false => *others = others.saturating_add(weight),
         }
     }
     slots.values().filter(|(ran, _)| *ran).fold(0, |sum, (_, others)| sum.saturating_add(*others))
@@ -153,13 +167,18 @@ mod tests {
 
     /// Nine seconds of one thread: a sample in 10 at wide instructions, all of these in the first `first` of ten parts.
     fn profile(cpuid: Option<&str>, first: u64) -> Synthetic {
+        profile_of(cpuid, first, ms(10))
+    }
+
+    /// The same with a sample every `weight`.
+    fn profile_of(cpuid: Option<&str>, first: u64, weight: Nanos) -> Synthetic {
         let mut s = Synthetic::new();
-        s.weight = ms(10).0;
+        s.weight = weight.0;
         s.meta.host.cpuid = cpuid.map(str::to_string);
         s.alive(41, "app").tick(10_000, 10_000);
         for part in 0..10 {
-            let wide = if part < first { 90 / first } else { 0 };
-            let each = ms(900).0 / ms(10).0;
+            let each = ms(900).0 / weight.0;
+            let wide = if part < first { each / first } else { 0 };
             s.samples(part * 900, 41, CODE, each - wide);
             (0..wide).for_each(|nth| _ = s.samples(part * 900 + nth * 900 / wide, 41, VECTORS, 1));
         }
@@ -213,6 +232,13 @@ mod tests {
         );
         let unread = results(profile(SKYLAKE, 9), false);
         assert!(unread.undecided.iter().any(|(rule, ..)| *rule == RULE.id), "{unread:?}");
+    }
+
+    #[test]
+    fn few_samples_do_not_set_the_vectors_apart_from_the_other_code() {
+        let sparse = results(profile_of(SKYLAKE, 9, ms(30)), true);
+        assert!(found(&sparse).is_some(), "{sparse:?}");
+        assert!(results(profile_of(SKYLAKE, 1, ms(30)), true).clear.contains(&RULE.id));
     }
 
     #[test]

@@ -52,10 +52,16 @@ impl Blocks {
     /// One draw of as many indices as there are values.
     pub fn draw(self, random: &mut Random, into: &mut Vec<usize>) {
         into.clear();
-        while into.len() < self.count {
-            let start = random.below(self.count);
-            let room = self.count - into.len();
-            into.extend((0..self.length.max(1).min(room)).map(|step| (start + step) % self.count));
+        self.draw_ranges(random, |start, length| into.extend((start..start + length).map(|at| at % self.count)));
+    }
+
+    /// The same draw, as the start and the length of each block; a block that reaches the last value goes on with the first.
+    pub fn draw_ranges(self, random: &mut Random, mut take: impl FnMut(usize, usize)) {
+        let mut room = self.count;
+        while room > 0 {
+            let (start, length) = (random.below(self.count), self.length.max(1).min(room));
+            take(start, length);
+            room -= length;
         }
     }
 

@@ -1,30 +1,32 @@
-//! Solves three equations with three unknowns, some of which may be fixed: the core of each step of a fit.
+//! Solves a few linear equations, some of whose unknowns may be fixed: the core of each step of a fit.
+
+use std::array::from_fn;
 
 pub(in crate::analysis) type Vector = [f64; 3];
 pub(in crate::analysis) type Matrix = [Vector; 3];
 
-pub(in crate::analysis) fn dot(a: Vector, b: Vector) -> f64 {
+pub(in crate::analysis) fn dot<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The inverse over the free rows and columns, zero elsewhere; `None` if it does not exist. Scaled to a unit diagonal
 /// first.
-pub(in crate::analysis) fn inverse(matrix: &Matrix, free: [bool; 3]) -> Option<Matrix> {
-    let scale = [0, 1, 2].map(|i| if free[i] { matrix[i][i].sqrt() } else { 1.0 });
+pub(in crate::analysis) fn inverse<const N: usize>(matrix: &[[f64; N]; N], free: [bool; N]) -> Option<[[f64; N]; N]> {
+    let scale: [f64; N] = from_fn(|i| if free[i] { matrix[i][i].sqrt() } else { 1.0 });
     if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {
         return None;
     }
-    let mut left = [[0.0; 3]; 3];
-    let mut right = [[0.0; 3]; 3];
-    for i in 0..3 {
-        for j in 0..3 {
+    let mut left = [[0.0; N]; N];
+    let mut right = [[0.0; N]; N];
+    for i in 0..N {
+        for j in 0..N {
             let inside = free[i] && free[j];
             left[i][j] = if inside { matrix[i][j] / scale[i] / scale[j] } else { f64::from(u8::from(i == j)) };
             right[i][j] = f64::from(u8::from(i == j && free[i]));
         }
     }
-    for pivot in 0..3 {
-        let largest = (pivot..3).max_by(|a, b| left[*a][pivot].abs().total_cmp(&left[*b][pivot].abs()))?;
+    for pivot in 0..N {
+        let largest = (pivot..N).max_by(|a, b| left[*a][pivot].abs().total_cmp(&left[*b][pivot].abs()))?;
         left.swap(pivot, largest);
         right.swap(pivot, largest);
         let value = left[pivot][pivot];
@@ -33,15 +35,15 @@ pub(in crate::analysis) fn inverse(matrix: &Matrix, free: [bool; 3]) -> Option<M
         }
         left[pivot] = left[pivot].map(|cell| cell / value);
         right[pivot] = right[pivot].map(|cell| cell / value);
-        for row in (0..3).filter(|row| *row != pivot) {
+        for row in (0..N).filter(|row| *row != pivot) {
             let factor = left[row][pivot];
-            for column in 0..3 {
+            for column in 0..N {
                 left[row][column] -= factor * left[pivot][column];
                 right[row][column] -= factor * right[pivot][column];
             }
         }
     }
-    Some([0, 1, 2].map(|i| [0, 1, 2].map(|j| right[i][j] / scale[i] / scale[j])))
+    Some(from_fn(|i| from_fn(|j| right[i][j] / scale[i] / scale[j])))
 }
 
 #[cfg(test)]

@@ -102,6 +102,8 @@ mod tests {
             of.speedup,
             of.efficiency,
             of.karp_flatt,
+            of.latency_p50,
+            of.latency_p99,
         ]
     }
 

@@ -5,6 +5,7 @@ mod analyze;
 mod cost;
 mod estimate;
 mod hot_path;
+mod latency;
 mod loss;
 mod owner;
 mod parts;
@@ -22,8 +23,9 @@ mod usl;
 
 pub(in crate::analysis) use cost::Sums;
 pub use hot_path::hot_path;
+pub use latency::{PointLatency, PointQuantile, Scatter};
 pub(in crate::analysis) use loss::share_variance;
 pub use types::{
     Coefficient, Cost, Estimate, FunctionId, Loss, LossRow, NoFit, PathCost, Peak, Point, PointMetrics, RegionFit, Run,
-    Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
+    RunLatency, Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
 };

@@ -1,6 +1,7 @@
 //! Combines the runs of one width: the columns of the scaling table with their intervals. If a run lacks a number, the
 //! column is missing with that run's reason.
 
+use super::latency::PointLatency;
 use super::speedup::{efficiency, karp_flatt, sound, speedup};
 use super::types::{Estimate, Point, PointMetrics, Run};
 use crate::analysis::{Law, value_of};
@@ -64,7 +65,15 @@ fn numbers(n: f64, runs: &[Run]) -> PointMetrics {
         speedup: unknown,
         efficiency: unknown,
         karp_flatt: unknown,
+        latency_p50: quantile(runs, 0.5),
+        latency_p99: quantile(runs, 0.99),
     }
+}
+
+fn quantile(runs: &[Run], share: f64) -> Measure<Estimate> {
+    let missing = Measure::Missing(Why::NotRecorded);
+    let Some(latency) = PointLatency::of(runs) else { return missing };
+    latency.quantile(share).map_or(missing, |quantile| quantile.estimate(latency.per_second.runs))
 }
 
 fn mean(values: impl Iterator<Item = Measure<f64>>) -> Measure<Estimate> {

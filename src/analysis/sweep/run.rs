@@ -2,7 +2,7 @@
 
 use super::cost::Sums;
 use super::split::{Clocks, split};
-use super::types::{Cost, Run, Split};
+use super::types::{Cost, Run, RunLatency, Split};
 use crate::analysis::observe::Observation;
 use crate::analysis::{
     Axis, Cause, Counters, Names, Selection, StackCounts, Tasks, ThreadRow, ThreadSet, Totals, Window, metrics, offcpu,
@@ -56,6 +56,7 @@ impl Run {
             stolen_in_cpu_time: profile.meta.host.stolen_in_cpu_time,
             cpu,
             blocked,
+            latency: RunLatency::of(profile, window),
         }
     }
 }

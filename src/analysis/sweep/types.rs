@@ -2,7 +2,7 @@
 
 use crate::analysis::finding::RuleResults;
 use crate::analysis::stats::student_two_sided;
-use crate::analysis::{Cause, CodeKind, Coverage, Metric, Totals};
+use crate::analysis::{Cause, CodeKind, Coverage, LatencyCounts, Metric, Quantile, Totals};
 use crate::model::{Measure, Region, Unit};
 use serde::Serialize;
 
@@ -29,6 +29,17 @@ pub struct Run {
     pub cpu: Cost,
     /// Time blocked, if it was recorded.
     pub blocked: Option<Cost>,
+    /// How long operations took, if it was measured.
+    pub latency: Option<RunLatency>,
+}
+
+/// The latencies of one run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunLatency {
+    /// How many operations took how long.
+    pub counts: LatencyCounts,
+    /// The quantiles of this run, with intervals from its windows.
+    pub quantiles: Vec<Quantile>,
 }
 
 /// How the time of the workers was spent; all parts add up to `n` times the elapsed time. Seconds.
@@ -153,6 +164,10 @@ pub struct PointMetrics {
     pub efficiency: Measure<Estimate>,
     /// The serial fraction that alone would explain the speed-up (Karp-Flatt); missing at the base.
     pub karp_flatt: Measure<Estimate>,
+    /// The median latency of operations, nanoseconds.
+    pub latency_p50: Measure<Estimate>,
+    /// The 99th percentile of the latency of operations, nanoseconds.
+    pub latency_p99: Measure<Estimate>,
 }
 
 /// The analysis of a sweep.

@@ -1,7 +1,7 @@
 //! The flags that say what to capture and how, the same in every command that captures, and the `record` command.
 //! It never decides what they mean on this machine.
 
-use super::{CpuList, FrequencyArg, HardwareArgs, values};
+use super::{CpuList, DatasetArgs, FrequencyArg, HardwareArgs, RemoteArgs, values};
 use crate::model::{CallGraph, LatencySpec, OpsSpec};
 use crate::units::Nanos;
 use clap::Args;
@@ -76,10 +76,34 @@ pub struct CaptureArgs {
     ///     calls of a function, entry to return, measured
     ///     in the kernel (root)
     ///   usdt:/usr/bin/postgres:query__start..query__done
-    ///     from one probe of the program to another in the
-    ///     same thread
+    ///     from one probe of the program to another
+    ///     in the same thread
+    ///   'http://localhost:9100/metrics#reqs_seconds'
+    ///     a Prometheus histogram, its series with
+    ///     {LABEL="VALUE"} added up
+    ///   output
+    ///     what CMD prints, if it is a load generator:
+    ///     wrk, wrk2, redis-benchmark, pgbench,
+    ///     sysbench, fio, db_bench; where CMD only
+    ///     runs one of them: output:wrk
+    ///   regex:'took ([0-9.]+ ms)'
+    ///     latencies in the output of CMD, each an
+    ///     operation; regex-ms: (ns, us, ms, s) for
+    ///     numbers without a unit
+    ///   file:pgbench_log
+    ///     what a load generator writes to it, or to
+    ///     pgbench_log.NUMBER: pgbench --log, latency
+    ///     logs and JSON of fio, HdrHistogram's
+    ///     percentiles, a latency a line; file-ms:
+    ///     for numbers without a unit
+    ///   page:app
+    ///     counted by the program with ironlaw.h
+    /// `ironlaw help latency` says what each leaves out
     #[arg(long, value_name = "SPEC", value_parser = values::latency, verbatim_doc_comment)]
     pub latency: Option<LatencySpec>,
+    /// Count windows whose p99 latency is at most TIME (experience availability): 5ms, or milliseconds without a unit
+    #[arg(long, value_name = "TIME", value_parser = values::slo)]
+    pub slo: Option<Nanos>,
     /// Which hardware metrics.
     #[command(flatten)]
     pub hardware: HardwareArgs,
@@ -125,6 +149,7 @@ impl Default for CaptureArgs {
             off_cpu: false,
             ops: None,
             latency: None,
+            slo: None,
             hardware: HardwareArgs::default(),
             max_overhead: None,
             neighbours: false,
@@ -145,6 +170,8 @@ Examples:
   ironlaw record -o build.ironlaw -- make -j8  a command and its children
   ironlaw record --ops 'regex:requests: ([0-9]+)' -- ./bench
                                                and what one request costs
+  ironlaw record --host web1 -G web.service -d 1m
+                                               on another machine, over ssh
 
 Then read it with `ironlaw report` or `ironlaw flamegraph`.";
 
@@ -174,6 +201,12 @@ pub struct RecordArgs {
     /// Accept a baseline that no longer fits
     #[arg(long, requires = "baseline", help_heading = "Baseline")]
     pub stale_ok: bool,
+    /// Whether rows go into a data set.
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
+    /// Where.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 }
 
 /// What to profile, as typed.

@@ -1,9 +1,9 @@
 //! The whole command line: its commands, and the flags that mean the same in all of them.
 
 use super::{
-    AnnotateArgs, BaselineArgs, CompletionsArgs, ConfigArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
-    FlamegraphArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, OpsArgs, RecordArgs, ReportArgs, ScriptArgs,
-    StatArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
+    AnnotateArgs, BaselineArgs, ColocateArgs, CompletionsArgs, ConfigArgs, ConvertArgs, DemoArgs, DiffArgs, DoctorArgs,
+    ExportArgs, FlamegraphArgs, FleetArgs, HelpArgs, ImportArgs, ListArgs, ManArgs, MetricsArgs, OpsArgs, QueryArgs,
+    RecordArgs, ReportArgs, ScriptArgs, StatArgs, StreamArgs, SweepArgs, TopArgs, ViewArgs, WatchArgs, WorkloadArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -18,6 +18,8 @@ Examples:
   ironlaw stat -- ./app             count its events, as perf stat does
   ironlaw sweep -L threads 1-8 -- ./bench --threads={threads}
                                     how it scales, and what limits it
+  ironlaw colocate --victim './bench' --with noisy='stress-ng --cpu 2'
+                                    how much a neighbour slows it down
   ironlaw view                      look through the newest recording here
   ironlaw report                    the same as text
   ironlaw flamegraph -o run.svg     draw it
@@ -112,20 +114,29 @@ pub enum Command {
     Stat(StatArgs),
     /// Run a program at several widths: how it scales, and what limits it
     Sweep(SweepArgs),
+    /// Run programs alone and beside each other: how much each slows the others down, and by what
+    Colocate(ColocateArgs),
     /// Print a report on a recording: metrics, functions, threads, waits
     Report(ReportArgs),
     /// Compare recordings or sweeps: what changed, by how much, in which code
     Diff(DiffArgs),
     /// Learn how a program usually behaves, to detect deviations
     Baseline(BaselineArgs),
+    /// Keep what many machines measure in one data set, and compare them
+    Fleet(FleetArgs),
     /// Show a function of a recording by its instructions, or which kinds of instructions took the time
     Annotate(AnnotateArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
     /// Convert perf.data or folded stacks to a recording
     Import(ImportArgs),
+    /// Add recordings to a data set, as `fleet add` does
+    #[command(hide = true)]
+    Convert(ConvertArgs),
     /// Write a recording in the format of another tool
     Export(ExportArgs),
+    /// Answer a query in SQL over recordings
+    Query(QueryArgs),
     /// Print every sample with its stack, as perf script does
     Script(ScriptArgs),
     /// Check what can be profiled on this machine, and how to fix the rest
@@ -141,6 +152,9 @@ pub enum Command {
     /// Run a built-in program whose diagnosis is known
     #[command(hide = true)]
     Workload(WorkloadArgs),
+    /// Send what is captured here to a session on another machine (started by --host)
+    #[command(hide = true)]
+    Stream(StreamArgs),
     /// Print the terminal session's settings with their defaults
     Config(ConfigArgs),
     /// Print the completion script for a shell

@@ -161,6 +161,15 @@ pub fn command_line() -> Cli {
     })
 }
 
+/// What ironlaw was called with on another machine, without the program's name.
+///
+/// # Errors
+/// What clap says of it.
+pub fn typed_elsewhere(words: &[OsString]) -> Result<Cli, String> {
+    let all = std::iter::once(OsString::from("ironlaw")).chain(words.iter().cloned()).collect();
+    Cli::try_parse_from(with_methods(all)).map_err(|error| error.to_string())
+}
+
 /// The answer to wrong usage that is right elsewhere.
 fn answer(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let said = |kind| match error.get(kind) {

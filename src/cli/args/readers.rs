@@ -3,6 +3,7 @@
 
 use super::{CpuList, ThreadFilter, values};
 use crate::analysis::{GroupKey, SortBy, TimeRange};
+use crate::units::Nanos;
 use crate::view::report::PathOptions;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -181,6 +182,9 @@ pub struct ReportArgs {
     /// Print text, which is the default
     #[arg(long, hide = true)]
     pub stdio: bool,
+    /// Count windows whose p99 latency is at most TIME, instead of the recording's SLO: 5ms, or milliseconds
+    #[arg(long, value_name = "TIME", value_parser = values::slo)]
+    pub slo: Option<Nanos>,
     /// Show at most N rows; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,

@@ -1,7 +1,7 @@
 //! The commands that open the terminal session: `top`, `view`, and no command at all.
 //! It never opens one.
 
-use super::{CaptureArgs, TargetArgs};
+use super::{CaptureArgs, RemoteArgs, TargetArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -18,6 +18,8 @@ Examples:
                                       moved with it
   ironlaw top -o night.ironlaw -a     watch and record
   ironlaw top -- ./app --threads 8    start a command and watch it
+  ironlaw top --host me@web1 -G web.service
+                                      a program of another machine, over ssh
 
 Press ? in the session for its keys.";
 
@@ -43,6 +45,9 @@ pub struct TopArgs {
     /// Replace a recording of that name
     #[arg(short = 'f', long, requires = "output", help_heading = "Session")]
     pub force: bool,
+    /// Where.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
 }
 
 /// `ironlaw view`.

@@ -42,6 +42,8 @@ pub enum DemoArg {
     Profile,
     /// How a program scales: a lock lets more threads do hardly more.
     Sweep,
+    /// What programs do to each other: one that computes and one that reads memory, beside neighbours.
+    Colocate,
 }
 
 /// `ironlaw demo`.
@@ -51,7 +53,7 @@ pub struct DemoArgs {
     /// What to demonstrate
     #[arg(value_name = "WHAT", default_value = "profile")]
     pub what: DemoArg,
-    /// Record this long without the terminal session; in a sweep, each run
+    /// Record this long without the terminal session; in a sweep or colocation, each run
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = values::seconds)]
     pub seconds: Nanos,
     /// Run this many worker threads [default: one per CPU, at most 8]

@@ -48,6 +48,12 @@ pub(super) fn milliseconds(text: &str) -> Result<Nanos, String> {
     span(text, 1_000_000)
 }
 
+/// An objective of latency; a bare number is milliseconds.
+pub(super) fn slo(text: &str) -> Result<Nanos, String> {
+    let slo = milliseconds(text)?;
+    if slo == Nanos(0) { Err("no operation is that fast".into()) } else { Ok(slo) }
+}
+
 fn span(text: &str, bare_unit_ns: u64) -> Result<Nanos, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

@@ -1,7 +1,7 @@
 //! The arguments of `ironlaw watch`.
 
-use super::{FrequencyArg, HardwareArgs, TargetArgs, values};
-use crate::model::OpsSpec;
+use super::{DatasetArgs, FrequencyArg, HardwareArgs, TargetArgs, values};
+use crate::model::{LatencySpec, OpsSpec};
 use crate::units::Nanos;
 use clap::{Args, ValueEnum};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -34,6 +34,15 @@ pub enum Listen {
     At(SocketAddr),
 }
 
+/// Where the metrics are pushed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collector {
+    /// Host and port.
+    pub authority: String,
+    /// The path of the requests.
+    pub path: String,
+}
+
 /// Sampling rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchRate {
@@ -48,7 +57,8 @@ pub const METRICS_PORT: u16 = 9469;
 
 const USAGE: &str = "\
 ironlaw watch [OPTIONS] --baseline NAME <-p PID | -t TID | -G CGROUP | -a | -C CPUS>
-       ironlaw watch [OPTIONS] --baseline NAME [--] CMD [ARGS]...";
+       ironlaw watch [OPTIONS] --baseline NAME [--] CMD [ARGS]...
+       ironlaw watch [OPTIONS] --dataset DIR <-p PID | -G CGROUP | ...>";
 
 const AFTER_HELP: &str = "\
 Each alarm names the cause with its confidence and evidence, and the neighbours
@@ -69,6 +79,9 @@ Examples:
   ironlaw watch -p $(pidof redis-server) --baseline redis --format text
   ironlaw watch -p 1234 --baseline app --on-alarm 'notify \"$IRONLAW_CAUSE\"'
   curl localhost:9469/metrics          the page that Prometheus scrapes
+  ironlaw watch -G web.service --dataset fleet --dataset-keep 30
+                                       a row a minute, for `ironlaw fleet`
+  ironlaw watch -G web.service --baseline web --otlp http://localhost:4318
 
 Exit codes: 0 if the watch was stopped, its time is up or the target ended
 (`-- CMD` returns the command's code), 3 with --exit-on-alarm after an alarm.";
@@ -80,15 +93,15 @@ pub struct WatchArgs {
     /// What to watch.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Compare with this baseline; `ironlaw baseline build` makes one
-    #[arg(long, value_name = "NAME", help_heading = "Baseline")]
-    pub baseline: PathBuf,
+    /// Compare with this baseline; `ironlaw baseline build` makes one. Without it, --dataset only collects
+    #[arg(long, value_name = "NAME", required_unless_present = "dataset", help_heading = "Baseline")]
+    pub baseline: Option<PathBuf>,
     /// Accept a baseline of another program, machine or setting
-    #[arg(long, help_heading = "Baseline")]
+    #[arg(long, requires = "baseline", help_heading = "Baseline")]
     pub stale_ok: bool,
     /// On an alarm, run a command in sh, or `record` it: the time before it, then a detailed capture;
     /// each form at most once
-    #[arg(long, value_name = "record|CMD", value_parser = on_alarm, help_heading = "Alarms")]
+    #[arg(long, value_name = "record|CMD", value_parser = on_alarm, requires = "baseline", help_heading = "Alarms")]
     pub on_alarm: Vec<OnAlarm>,
     /// Record this much of the time before an alarm; it is kept in memory
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = values::seconds, help_heading = "Alarms")]
@@ -103,7 +116,7 @@ pub struct WatchArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Alarms")]
     pub keep: u32,
     /// Exit with code 3 after the first alarm, once its actions are done
-    #[arg(long, help_heading = "Alarms")]
+    #[arg(long, requires = "baseline", help_heading = "Alarms")]
     pub exit_on_alarm: bool,
     /// Stop after this long [default: until the target ends, Ctrl-C or SIGTERM]
     #[arg(short = 'd', long, value_name = "TIME", value_parser = values::seconds, help_heading = "Capture")]
@@ -117,6 +130,9 @@ pub struct WatchArgs {
     /// Count operations by this source, as for record [default: the source of the baseline]
     #[arg(long, value_name = "SPEC", value_parser = values::ops, help_heading = "Capture")]
     pub ops: Option<OpsSpec>,
+    /// Measure how long operations take by this source, as for record [default: the source of the baseline]
+    #[arg(long, value_name = "SPEC", value_parser = values::latency, help_heading = "Capture")]
+    pub latency: Option<LatencySpec>,
     /// Time walks through caches and memory, at most 0.5% of one CPU; helps without hardware counters
     #[arg(long, help_heading = "Capture")]
     pub probe: bool,
@@ -127,12 +143,19 @@ pub struct WatchArgs {
     /// [default: the first free port of 127.0.0.1 from 9469 to 9478]
     #[arg(long, value_name = "ADDR", value_parser = listen, help_heading = "Output")]
     pub listen: Option<Listen>,
+    /// Also push the metrics every ten seconds to this OpenTelemetry collector, by OTLP over HTTP (protobuf), without TLS:
+    /// http://HOST:4318, or with the path [default: /v1/metrics]
+    #[arg(long, value_name = "URL", value_parser = collector, help_heading = "Output")]
+    pub otlp: Option<Collector>,
     /// Format of the lines: json or text
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", default_value = "json", help_heading = "Output")]
     pub format: WatchFormat,
     /// Write a line for every N-th window [default: for every change of state]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
     pub every: Option<u64>,
+    /// Whether rows go into a data set.
+    #[command(flatten)]
+    pub dataset: DatasetArgs,
 }
 
 fn on_alarm(text: &str) -> Result<OnAlarm, String> {
@@ -160,9 +183,49 @@ fn listen(text: &str) -> Result<Listen, String> {
         .ok_or_else(|| "give a port, an address with a port like 10.0.0.5:9469 or [::1]:9469, or off".into())
 }
 
+fn collector(text: &str) -> Result<Collector, String> {
+    const EXAMPLE: &str = "give http://HOST:4318";
+    let rest = match text.strip_prefix("http://") {
+        Some(rest) => rest,
+        None if text.starts_with("https://") => {
+            return Err("TLS is not supported: push to a collector on this machine, which passes it on".into());
+        }
+        None => return Err(EXAMPLE.into()),
+    };
+    let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
+    let printable = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+    if authority.is_empty() || authority.contains('@') || !printable(rest) {
+        return Err(EXAMPLE.into());
+    }
+    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let authority = if has_port { authority.to_string() } else { format!("{authority}:4318") };
+    Ok(Collector { authority, path: if path.is_empty() { "/v1/metrics".into() } else { format!("/{path}") } })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_collector_is_an_address_without_tls() {
+        for (text, expected) in [
+            ("http://localhost:4318", Some(("localhost:4318", "/v1/metrics"))),
+            ("http://10.0.0.5", Some(("10.0.0.5:4318", "/v1/metrics"))),
+            ("http://otel:80/", Some(("otel:80", "/v1/metrics"))),
+            ("http://[::1]:4318/otlp/v1/metrics", Some(("[::1]:4318", "/otlp/v1/metrics"))),
+            ("http://[::1]", Some(("[::1]:4318", "/v1/metrics"))),
+            ("https://otel:4318", None),
+            ("http://", None),
+            ("http://me:secret@otel", None),
+            ("http://otel/a b", None),
+            ("http://otel/a\r\nX: y", None),
+            ("otel:4318", None),
+        ] {
+            let found = collector(text).ok();
+            let parts = found.as_ref().map(|found| (found.authority.as_str(), found.path.as_str()));
+            assert_eq!(parts, expected, "{text}");
+        }
+    }
 
     #[test]
     fn an_address_is_of_this_machine_alone_unless_it_says_otherwise() {

@@ -1,10 +1,11 @@
 //! Checks before a capture whether a baseline applies to it, as far as can be known at that time.
 
-use crate::analysis::baseline::{KeyChange, key_changes};
+use crate::analysis::baseline::{KeyChange, key_changes, key_of};
 use crate::collect::program::{self, Program};
 use crate::collect::{host, target};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Baseline, BaselineKey, Note, Plan, Target};
+use crate::model::profile::ProfileBuilder;
+use crate::model::{Baseline, BaselineKey, Meta, Note, Plan, Target};
 use crate::store::baseline;
 use crate::sys::clock;
 use crate::sys::procfs::ProcFs;
@@ -47,6 +48,17 @@ fn judge(baseline: Baseline, name: &str, found: Vec<KeyChange>, stale_ok: bool) 
     Ok(MatchedBaseline { baseline, notes: found.iter().map(note).collect(), stale: found })
 }
 
+/// Reads a baseline for a session with this metadata, on whatever machine it runs.
+///
+/// # Errors
+/// As [`fit`].
+pub fn of_session(path: &Path, meta: &Meta, stale_ok: bool) -> Result<MatchedBaseline> {
+    let baseline = baseline::read(path)?;
+    let now = key_of(ProfileBuilder::new(meta.clone()).profile());
+    let found = key_changes(&baseline, &now, clock::unix_ns());
+    judge(baseline, &path.display().to_string(), found, stale_ok)
+}
+
 /// The baseline's own key as it would be on this machine.
 pub(super) fn here(then: &BaselineKey) -> BaselineKey {
     let program = then.program.as_deref().and_then(|path| program::of_file(Path::new(path)));
@@ -77,6 +89,7 @@ fn key(then: &BaselineKey, plan: &Plan) -> BaselineKey {
             _ => vec![],
         },
         ops: plan.ops.clone(),
+        latency: plan.latency.clone(),
     }
 }
 

@@ -4,7 +4,7 @@ mod build;
 mod fit;
 mod show;
 
-pub(super) use fit::{MatchedBaseline, fit};
+pub(super) use fit::{MatchedBaseline, fit, of_session};
 
 use super::args::{BaselineArgs, BaselineCommand, GlobalArgs};
 use super::out::Terminal;

@@ -4,7 +4,7 @@ use super::usage;
 use crate::cli::args::{CaptureArgs, FrequencyArg};
 use crate::cli::hardware;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{EventSpec, Note, OnlyCode, Plan, Rate, Target};
+use crate::model::{EventSpec, LatencySpec, Note, OnlyCode, Plan, Rate, Target};
 use crate::pmu::{self, CoreType, EventSources, Known};
 use crate::units::Nanos;
 use std::fmt;
@@ -62,6 +62,8 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
     let wanted = pmu::wanted(args.hardware.metrics.as_deref().unwrap_or("default"))?;
     let rate = rate(args, environment.max_sample_rate, &mut notes)?;
     let events = events(&args.event, &known)?;
+    // Why slow operations are slow takes their waits and who else used the machine.
+    let explained = args.latency.as_ref().is_some_and(LatencySpec::is_in_kernel);
     let plan = Plan {
         target: Target::Cpus { cpus: Vec::new() },
         max_overhead: max_overhead(args, &events),
@@ -75,13 +77,15 @@ pub fn capture(args: &CaptureArgs, environment: &Environment<'_>) -> Result<Capt
         },
         rate,
         call_graph: args.call_graph,
-        off_cpu: args.off_cpu,
+        off_cpu: args.off_cpu || explained,
         interval: args.interval,
         duration: args.duration,
         delay: args.delay,
         ops: args.ops.clone(),
         latency: args.latency.clone(),
-        neighbours: args.neighbours,
+        slo: args.slo,
+        beside: None,
+        neighbours: args.neighbours || explained,
         probe: args.probe,
         hardware: hardware::plans(environment.cores, &wanted),
     };

@@ -114,6 +114,8 @@ fn without_flags_a_plan_has_the_documented_defaults() {
         delay: Nanos(0),
         ops: None,
         latency: None,
+        beside: None,
+        slo: None,
         neighbours: false,
         probe: false,
         max_overhead: Some(2.0),

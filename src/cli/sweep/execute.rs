@@ -42,7 +42,7 @@ pub(super) fn carry_out(
 }
 
 /// Restores what killed sweeps left, which would be taken for the target's usual affinity; returns the number of threads.
-fn restore_first(proc: &ProcFs, journals: &Journals) -> Result<usize> {
+pub(in crate::cli) fn restore_first(proc: &ProcFs, journals: &Journals) -> Result<usize> {
     let mut threads = 0;
     for (journal, done) in restore_killed(proc, journals)? {
         match done {
@@ -72,7 +72,7 @@ pub(in crate::cli) fn restore(terminal: &Terminal) -> Result<ExitCode> {
         let path = journal.path().display();
         match done {
             Ok(Leftover::Restored(threads)) => {
-                terminal.say(&format!("restored the CPU affinity of {threads} threads ({path})"));
+                terminal.say(&format!("restored {threads} threads or control groups ({path})"));
             }
             Ok(Leftover::Running(sweeper)) => {
                 terminal.say(&format!("{path} belongs to a running sweep, process {sweeper}"));
@@ -87,7 +87,7 @@ pub(in crate::cli) fn restore(terminal: &Terminal) -> Result<ExitCode> {
 }
 
 /// The journals of this user.
-fn journals() -> Result<Journals> {
+pub(in crate::cli) fn journals() -> Result<Journals> {
     let runtime = std::env::var("XDG_RUNTIME_DIR").ok();
     let is_root = Privileges::open(&ProcFs::new("/proc")).is_ok_and(|privileges| privileges.uid == 0);
     Journals::of_user(is_root, runtime.as_deref(), &std::env::temp_dir())

@@ -9,6 +9,6 @@ mod running;
 mod shared_sweep;
 
 pub(super) use command::{begin, headless};
-pub(super) use execute::restore;
+pub(super) use execute::{journals, restore, restore_first};
 pub(super) use output::{conclude, render, report};
 pub(super) use running::{RunningSweep, read_back};

@@ -29,6 +29,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+/// In place of an instruction of a program on another machine.
+const NO_REMOTE_CODE: &str = "- (code is not available remotely)";
+
 /// The session's resources.
 #[derive(Debug)]
 pub(super) struct SessionHost {
@@ -64,6 +67,15 @@ impl SessionHost {
         self.open(move |notifier| opening.capture(target, limit, notifier))
     }
 
+    /// Opens what was prepared.
+    pub(super) fn open_prepared(
+        &mut self,
+        open: impl FnOnce(Limit, Notifier) -> Result<OpenedSession> + Send + 'static,
+    ) -> Result<()> {
+        let limit = self.limit;
+        self.open(move |notifier| open(limit, notifier))
+    }
+
     /// Opens a choice.
     fn choose(&mut self, choice: Choice) -> Result<()> {
         if let Choice::Run(width) = choice {
@@ -93,7 +105,7 @@ impl SessionHost {
     }
 
     /// Opens what `open` makes, on a separate thread.
-    pub(super) fn open(&mut self, open: impl FnOnce(Notifier) -> Result<OpenedSession> + Send + 'static) -> Result<()> {
+    fn open(&mut self, open: impl FnOnce(Notifier) -> Result<OpenedSession> + Send + 'static) -> Result<()> {
         self.chooser = None;
         // After a choice that failed, the former one is still that.
         self.former = self.opened.take().or_else(|| self.former.take());
@@ -146,8 +158,16 @@ impl SessionHost {
             );
             if let Ok(PanelView::Functions(FunctionsView { detail: Some(detail), .. })) = &mut seen.body {
                 let (profile, code) = history.with_code();
-                detail.instructions.iter_mut().for_each(|own| own.text = code.text(profile, own.frame));
-                detail.add_mix(|frame| code.class(profile, frame));
+                match code {
+                    Some(code) => {
+                        detail.instructions.iter_mut().for_each(|own| own.text = code.text(profile, own.frame));
+                        detail.add_mix(|frame| code.class(profile, frame));
+                    }
+                    None => {
+                        detail.instructions.iter_mut().for_each(|own| own.text = Some(NO_REMOTE_CODE.to_string()));
+                        detail.add_mix(|_| None);
+                    }
+                }
             }
             Msg::Seen(Box::new(seen))
         });

@@ -1,5 +1,5 @@
-//! Every terminal session: `ironlaw top`, `view`, bare `ironlaw`, and the interactive `sweep` and `diff`. Connects the
-//! terminal to a capture, a recording, a sweep or a comparison, and to another one on request.
+//! Every terminal session: `ironlaw top`, `view`, bare `ironlaw`, and the interactive `sweep`, `diff` and `fleet`. Connects
+//! the terminal to a capture, a recording, a sweep, a comparison or a data set, and to another one on request.
 
 mod attached_baseline;
 mod choices;
@@ -16,12 +16,16 @@ pub(super) use opening::Opening;
 use super::args::{DiffArgs, GlobalArgs, SweepArgs, TargetArgs, TopArgs, ViewArgs};
 use super::out::Terminal;
 use super::report::newest;
-use super::snapshot_source::Notifier;
-use super::{diff, sweep, terminal_session};
+use super::snapshot_source::{Notifier, SnapshotSource};
+use super::{diff, remote, sweep, terminal_session};
 use crate::error::Result;
+use crate::session::Limit;
 use crate::tui::app::App;
 use crate::tui::effect::Effect;
+use crate::tui::screens::SessionKind;
+use crate::view::fleet::{FleetTables, FleetView};
 use crate::view::picker::Choice;
+use crate::view::snapshot::snapshot_of_fleet;
 use host::SessionHost;
 use opened::OpenedSession;
 use std::io::IsTerminal;
@@ -31,7 +35,17 @@ use std::sync::{Arc, OnceLock};
 
 /// `ironlaw top`.
 pub(super) fn run(args: &TopArgs, terminal: &Terminal) -> Result<()> {
-    let first = if args.target == TargetArgs::default() { First::Choose } else { First::Target };
+    let first = match (&args.remote.host, args.target == TargetArgs::default()) {
+        (Some(host), true) => return Err(remote::without_target(host)),
+        (Some(host), false) => {
+            terminal_session::check()?;
+            let remote = remote::connect(host, &args.remote)?;
+            let opening = Opening::of(args.clone());
+            First::Prepared(Box::new(move |limit, notifier| opening.remote(remote, limit, notifier)))
+        }
+        (None, true) => First::Choose,
+        (None, false) => First::Target,
+    };
     session(Opening::of(args.clone()), first, terminal)
 }
 
@@ -56,7 +70,7 @@ pub(super) fn sweep(args: &SweepArgs, global: &GlobalArgs, terminal: &Terminal) 
         sweep::headless(&mut sweep, &settings, terminal)?;
     } else {
         let (taker, ended) = channel();
-        let open = move |notifier| opening::swept(sweep, settings, Some(taker), notifier);
+        let open = move |_, notifier| opening::swept(sweep, settings, Some(taker), notifier);
         session(Opening::of(TopArgs::default()), First::Prepared(Box::new(open)), terminal)?;
         // The session has ended it, unless it could not be started, which the session has reported.
         sweep = match ended.recv() {
@@ -72,7 +86,7 @@ pub(super) fn diff(args: &DiffArgs, terminal: &Terminal) -> Result<()> {
     diff::check(args)?;
     let compared: Arc<OnceLock<_>> = Arc::default();
     let (args, shown) = (args.clone(), Arc::clone(&compared));
-    let open = move |notifier| {
+    let open = move |_, notifier| {
         let (source, view) = diff::open(args)?;
         // This is the only place that sets it.
         let _ = shown.set(view);
@@ -80,6 +94,19 @@ pub(super) fn diff(args: &DiffArgs, terminal: &Terminal) -> Result<()> {
     };
     session(Opening::of(TopArgs::default()), First::Prepared(Box::new(open)), terminal)?;
     compared.get().map_or(Ok(()), |view| diff::gate(view))
+}
+
+/// `ironlaw fleet DIR --tui`: shows what a data set says.
+pub(super) fn fleet(view: FleetView, terminal: &Terminal) -> Result<()> {
+    let tables = Arc::new(FleetTables::of(view));
+    let source = SnapshotSource {
+        kind: SessionKind::Fleet,
+        snapshot: Arc::new(move |query| snapshot_of_fleet(&tables, query)),
+        recording: Arc::new(|_| None),
+        live: false,
+    };
+    let open = move |_, notifier| Ok(opening::snapshots(source, notifier));
+    session(Opening::of(TopArgs::default()), First::Prepared(Box::new(open)), terminal)
 }
 
 /// What a session opens first.
@@ -91,7 +118,7 @@ pub(super) enum First {
     /// This choice.
     Open(Choice),
     /// What this makes.
-    Prepared(Box<dyn FnOnce(Notifier) -> Result<OpenedSession> + Send>),
+    Prepared(Box<dyn FnOnce(Limit, Notifier) -> Result<OpenedSession> + Send>),
 }
 
 /// Runs a session on this terminal.
@@ -110,7 +137,7 @@ pub(super) fn session(opening: Opening, first: First, terminal: &Terminal) -> Re
             First::Choose => effects.push(Effect::Choose),
             First::Target => host.open_target()?,
             First::Open(choice) => effects.push(Effect::Open(choice)),
-            First::Prepared(open) => host.open(open)?,
+            First::Prepared(open) => host.open_prepared(open)?,
         }
         Ok((app, host, effects))
     })

@@ -38,7 +38,9 @@ pub(super) struct ProfileSession {
     pub live_session: LiveSession,
     /// What it is compared with.
     pub reference: SharedReference,
-    /// The target of a capture.
+    /// Whether it is a capture.
+    pub live: bool,
+    /// The target of a capture on this machine.
     pub target: Option<TargetArgs>,
     /// The path if the whole session is being recorded.
     pub recorded: Option<PathBuf>,
@@ -58,7 +60,7 @@ impl OpenedSession {
         match &self.data {
             SessionData::Profile(profile) => Msg::Opened {
                 kind: SessionKind::Profile,
-                live: profile.target.is_some(),
+                live: profile.live,
                 baseline: profile.reference.now().recording.is_some(),
             },
             SessionData::Snapshots { source, .. } => {
@@ -78,7 +80,7 @@ impl OpenedSession {
     /// Saves the history of a capture that is not on disk; `None` without one, or if the session's thread has failed,
     /// which its end reports.
     pub fn save(&self) -> Option<Result<String>> {
-        let profile = self.profile().filter(|profile| profile.target.is_some() && profile.recorded.is_none())?;
+        let profile = self.profile().filter(|profile| profile.live && profile.recorded.is_none())?;
         let (sender, answer) = channel();
         let usual = profile.reference.now().usual;
         profile

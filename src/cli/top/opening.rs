@@ -11,7 +11,7 @@ use super::references::{Reference, SharedReference};
 use crate::cli::snapshot_source::{Notifier, SnapshotSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
-use crate::session::{self, Limit, LiveAssessor, LiveCapture, LiveSession, SessionEvent};
+use crate::session::{self, Limit, LiveAssessor, LiveCapture, LiveSession, RemoteCapture, SessionEvent};
 use crate::store::{self, Writer};
 use crate::sweep::{Folder, RunSettings, Sweep};
 use crate::tui::msg::Msg;
@@ -87,7 +87,25 @@ impl Opening {
         let assessor = usual.as_ref().map(|usual| LiveAssessor::new(usual.baseline.clone(), live.meta().host.clone()));
         let live_session = LiveSession::live(live, writer, limit, assessor, tell(&notifier))?;
         let reference = SharedReference::new(Reference { recording, usual });
-        let profile = ProfileSession { live_session, reference, target: Some(target), recorded };
+        let profile = ProfileSession { live_session, reference, live: true, target: Some(target), recorded };
+        Ok(OpenedSession { data: SessionData::Profile(profile), notifier })
+    }
+
+    /// Opens the capture of another machine.
+    pub(super) fn remote(&self, remote: RemoteCapture, limit: Limit, notifier: Notifier) -> Result<OpenedSession> {
+        let meta = remote.meta();
+        let usual = self.learnt().map(|path| baseline::of_session(path, meta, true)).transpose()?;
+        let usual = usual.map(|matched| Arc::new(AttachedBaseline::of_session(matched)));
+        let recording = self.reference().map(session::open).transpose()?.map(Arc::new);
+        let recorded = self.output.as_deref().map(store::path);
+        let writer = recorded.as_deref().map(|path| Writer::create(path, meta, self.force)).transpose()?;
+        if let (Some(path), Some(usual)) = (&recorded, &usual) {
+            store::baseline::write_within(path, &usual.baseline)?;
+        }
+        let assessor = usual.as_ref().map(|usual| LiveAssessor::new(usual.baseline.clone(), meta.host.clone()));
+        let live_session = LiveSession::remote(remote, writer, limit, assessor, tell(&notifier))?;
+        let reference = SharedReference::new(Reference { recording, usual });
+        let profile = ProfileSession { live_session, reference, live: true, target: None, recorded };
         Ok(OpenedSession { data: SessionData::Profile(profile), notifier })
     }
 
@@ -110,7 +128,7 @@ impl Opening {
         let recording = self.reference().map(session::open).transpose()?.map(Arc::new);
         let live_session = LiveSession::replay(profile, tell(&notifier))?;
         let reference = SharedReference::new(Reference { recording, usual });
-        let profile = ProfileSession { live_session, reference, target: None, recorded: None };
+        let profile = ProfileSession { live_session, reference, live: false, target: None, recorded: None };
         Ok(OpenedSession { data: SessionData::Profile(profile), notifier })
     }
 

@@ -59,7 +59,11 @@ impl SharedReference {
             self.set_usual(AttachedBaseline::of_profile(store::baseline::read(path)?, history.profile()));
             return Ok(format!("compared with {name}: screen Baseline"));
         }
-        let matched = baseline::fit(path, &history.profile().meta.plan, true)?;
+        let meta = &history.profile().meta;
+        let matched = match history.is_remote() {
+            true => baseline::of_session(path, meta, true)?,
+            false => baseline::fit(path, &meta.plan, true)?,
+        };
         let stale = matched.notes.first().map_or_else(String::new, |note| format!("; {}", note.text));
         self.attach(history, matched);
         Ok(format!("compared with {name} from now on: screen Baseline{stale}"))

@@ -1,6 +1,7 @@
 //! The metrics page: its address, and its contents on request. The watch and the page do not wait for each other.
 
-use crate::cli::args::{Listen, METRICS_PORT};
+use super::otlp::MetricsPusher;
+use crate::cli::args::{Collector, Listen, METRICS_PORT};
 use crate::error::Result;
 use crate::export::openmetrics;
 use crate::sys::clock;
@@ -19,6 +20,7 @@ pub(super) struct Metrics {
     gauges: Arc<Mutex<Gauges>>,
     server: Option<HttpServer>,
     note: Option<Message>,
+    pusher: Option<MetricsPusher>,
 }
 
 impl Metrics {
@@ -39,7 +41,22 @@ impl Metrics {
                 served(HttpServer::start(&usual, pages), usual[0])
             }
         };
-        Ok(Metrics { gauges, server, note })
+        Ok(Metrics { gauges, server, note, pusher: None })
+    }
+
+    /// Also pushes the gauges from now on. `tell` gets what goes wrong.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub(super) fn push(&mut self, to: Collector, tell: impl FnMut(Message) + Send + 'static) -> Result<()> {
+        let gauges = self.gauges.clone();
+        self.pusher = Some(MetricsPusher::start(to, move || current(&gauges), tell)?);
+        Ok(())
+    }
+
+    /// Pushes the last values, if they are pushed.
+    pub(super) fn finish_pushing(&mut self) {
+        self.pusher.take().into_iter().for_each(MetricsPusher::finish);
     }
 
     /// The address of the page.
@@ -78,14 +95,17 @@ fn served(started: Result<HttpServer>, usual: SocketAddr) -> (Option<HttpServer>
     }
 }
 
+/// The gauges, with what ironlaw uses itself.
+fn current(gauges: &Mutex<Gauges>) -> Gauges {
+    let mut now = lock(gauges).clone();
+    now.cpu_seconds = clock::process_cpu().seconds();
+    now.resident_bytes = ProcFs::new("/proc").read("self/statm").ok().and_then(|statm| resident_bytes(&statm));
+    now
+}
+
 fn page(path: &str, gauges: &Mutex<Gauges>) -> Option<Page> {
     match path {
-        "/metrics" => {
-            let mut now = lock(gauges).clone();
-            now.cpu_seconds = clock::process_cpu().seconds();
-            now.resident_bytes = ProcFs::new("/proc").read("self/statm").ok().and_then(|statm| resident_bytes(&statm));
-            Some(Page { content_type: openmetrics::CONTENT_TYPE, body: openmetrics::page(&now) })
-        }
+        "/metrics" => Some(Page { content_type: openmetrics::CONTENT_TYPE, body: openmetrics::page(&current(gauges)) }),
         "/" => {
             let body = b"ironlaw watch: its metrics are at /metrics\n".to_vec();
             Some(Page { content_type: "text/plain; charset=utf-8", body })

@@ -2,9 +2,11 @@
 //! [`crate::watch`] decides; this executes.
 
 mod command;
+mod dataset;
 mod folder;
 mod lines;
 mod metrics;
+mod otlp;
 mod recording;
 mod start;
 mod watch_loop;

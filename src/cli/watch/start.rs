@@ -1,21 +1,23 @@
 //! Starts a watch: checks its arguments and its baseline, opens the capture, and writes the first line.
 
 use super::Msg;
+use super::dataset::DatasetRecorder;
 use super::lines::Lines;
 use super::metrics::Metrics;
 use super::recording::detailed_plan;
-use super::watch_loop::{WatchLoop, WatchSettings, incompatible};
+use super::watch_loop::{Outputs, WatchLoop, WatchSettings, incompatible};
 use crate::analysis::baseline::{self, KeyChange, Levels};
 use crate::cli::args::{CaptureArgs, OnAlarm, WatchArgs, WatchRate};
-use crate::cli::capture;
 use crate::cli::out::Terminal;
+use crate::cli::{capture, dataset};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::ProfileBuilder;
 use crate::model::{Baseline, CallGraph, Meta, OpsSpec, Plan, Rate, Target};
 use crate::session::{Limit, LiveAssessor, LiveCapture, LiveSession, SessionEvent, SignalThread};
 use crate::store::baseline as files;
 use crate::sys::clock;
-use crate::view::watch::{BaselineFacts, Gauges, Message, SCHEMA_VERSION, Start};
+use crate::units::Nanos;
+use crate::view::watch::{BaselineFacts, Gauges, LoadAxis, Message, SCHEMA_VERSION, Start, WatchEvent};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -29,25 +31,41 @@ pub(in crate::cli) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<ExitC
     let stopped = sender.clone();
     // Before any other thread starts, so that no thread is killed by a signal.
     let _signals = SignalThread::start(move || _ = stopped.send(Msg::Signal))?;
-    let baseline = Arc::new(files::read(&args.baseline)?);
+    let baseline = args.baseline.as_deref().map(files::read).transpose()?.map(Arc::new);
     check(args)?;
+    dataset::check(&args.dataset)?;
     // Before a command starts, which would otherwise write between the lines.
     let lines = Lines::open(args.format, !args.target.command.is_empty(), *terminal)?;
-    let (live, detailed) = open(args, &baseline)?;
-    let stale = check_baseline(&baseline, live.meta(), args.stale_ok)?;
-    let levels = Levels::of(&baseline);
-    let (target, path) = (live.meta().plan.target.label(), args.baseline.clone());
-    let axis = levels.axis;
-    let gauges = Gauges::new(target, path.display().to_string(), axis);
-    let metrics = Metrics::start(args.listen, gauges)?;
-    let facts = BaselineFacts { path, axis, strength: levels.strength };
-    let start = start(args, live.meta(), facts, &stale, &metrics);
+    let (live, detailed) = open(args, baseline.as_deref())?;
+    let stale = baseline.as_deref().map(|baseline| check_baseline(baseline, live.meta(), args.stale_ok)).transpose()?;
+    let facts = args.baseline.as_ref().zip(baseline.as_deref()).map(|(path, baseline)| {
+        let levels = Levels::of(baseline);
+        BaselineFacts { path: path.clone(), axis: levels.axis, strength: levels.strength }
+    });
+    let shown = facts.as_ref().map_or_else(String::new, |facts| facts.path.display().to_string());
+    let axis = facts.as_ref().map_or(LoadAxis::BusyCores, |facts| facts.axis);
+    let mut metrics = Metrics::start(args.listen, Gauges::new(live.meta().plan.target.label(), shown, axis))?;
+    if let Some(collector) = args.otlp.clone() {
+        let sender = sender.clone();
+        // If the watch is over, there is nobody left to report to.
+        metrics.push(collector, move |message| _ = sender.send(Msg::Write(WatchEvent::Error(message))))?;
+    }
+    let start = start(args, live.meta(), facts, stale.unwrap_or_default(), &metrics);
     let meta = live.meta().clone();
+    let dataset = args.dataset.dataset.as_deref();
+    let dataset = dataset.map(|dir| DatasetRecorder::start(dir, &args.dataset, &meta, sender.clone())).transpose()?;
     let settings = WatchSettings::of(args, &meta, baseline.clone());
-    let assessor = LiveAssessor::new(baseline, live.meta().host.clone());
-    let limit = Limit { bytes: MOST_BYTES, span: args.before };
-    let live_session = LiveSession::live(live, None, limit, Some(assessor), forward(sender.clone()))?;
-    WatchLoop::new(settings, detailed, &meta, live_session, metrics, lines, sender)?.run(start, &inbox)
+    let assessor = baseline.map(|baseline| LiveAssessor::new(baseline, live.meta().host.clone()));
+    let live_session = LiveSession::live(live, None, limit(args), assessor, forward(sender.clone()))?;
+    let outputs = Outputs { metrics, lines, dataset };
+    WatchLoop::new(settings, detailed, &meta, live_session, outputs, sender)?.run(start, &inbox)
+}
+
+/// The history holds the time before an alarm, and a window of the data set until the first reading after it.
+fn limit(args: &WatchArgs) -> Limit {
+    let window = args.dataset.dataset.as_ref().map_or(0, |_| args.dataset.dataset_window);
+    let rows = Nanos(window.saturating_mul(1_500_000_000)) + Nanos(args.interval.0.saturating_mul(2));
+    Limit { bytes: MOST_BYTES, span: if window == 0 { args.before } else { args.before.max(rows) } }
 }
 
 /// Turns the news of the live session into messages.
@@ -78,7 +96,7 @@ fn check(args: &WatchArgs) -> Result<()> {
 }
 
 /// Opens the watch and plans the detailed capture of an alarm.
-fn open(args: &WatchArgs, baseline: &Baseline) -> Result<(LiveCapture, Plan)> {
+fn open(args: &WatchArgs, baseline: Option<&Baseline>) -> Result<(LiveCapture, Plan)> {
     let is_command = !args.target.command.is_empty();
     let own = CaptureArgs {
         duration: args.duration,
@@ -86,7 +104,8 @@ fn open(args: &WatchArgs, baseline: &Baseline) -> Result<(LiveCapture, Plan)> {
             WatchRate::Some(rate) => Some(rate),
             WatchRate::None => None,
         },
-        ops: args.ops.clone().or_else(|| baseline_ops(baseline, is_command)),
+        ops: args.ops.clone().or_else(|| baseline_ops(baseline?, is_command)),
+        latency: args.latency.clone().or_else(|| baseline?.key.latency.clone()),
         hardware: args.hardware.clone(),
         interval: args.interval,
         ..CaptureArgs::default()
@@ -124,7 +143,13 @@ fn check_baseline(baseline: &Baseline, meta: &Meta, accepted: bool) -> Result<Ve
     }
 }
 
-fn start(args: &WatchArgs, meta: &Meta, facts: BaselineFacts, stale: &[KeyChange], metrics: &Metrics) -> Start {
+fn start(
+    args: &WatchArgs,
+    meta: &Meta,
+    baseline: Option<BaselineFacts>,
+    stale: Vec<KeyChange>,
+    metrics: &Metrics,
+) -> Start {
     let action = |action: &OnAlarm| match action {
         OnAlarm::Record => "record".to_string(),
         OnAlarm::Command(line) => line.clone(),
@@ -135,8 +160,9 @@ fn start(args: &WatchArgs, meta: &Meta, facts: BaselineFacts, stale: &[KeyChange
         schema_version: SCHEMA_VERSION,
         tool: env!("CARGO_PKG_VERSION").to_string(),
         target: target.label(),
-        baseline: facts,
-        stale: stale.to_vec(),
+        baseline,
+        dataset: args.dataset.dataset.clone(),
+        stale,
         operations: ops.as_ref().map(OpsSpec::label),
         interval_s: interval.seconds(),
         rate_hz: if let Rate::Frequency(hertz @ 1..) = rate { Some(*hertz) } else { None },

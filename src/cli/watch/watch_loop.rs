@@ -3,6 +3,7 @@
 
 use super::Msg;
 use super::command::{AlarmCommands, CommandRun};
+use super::dataset::{DatasetRecorder, NewRows, RowsRequest};
 use super::folder::Folder;
 use super::lines::Lines;
 use super::metrics::Metrics;
@@ -38,11 +39,12 @@ pub(super) struct WatchSettings {
     pub target: String,
     pub folder: Folder,
     pub on_alarm: Vec<OnAlarm>,
-    pub baseline: Arc<Baseline>,
+    /// `None` for a watch that only collects.
+    pub baseline: Option<Arc<Baseline>>,
 }
 
 impl WatchSettings {
-    pub fn of(args: &WatchArgs, meta: &Meta, baseline: Arc<Baseline>) -> WatchSettings {
+    pub fn of(args: &WatchArgs, meta: &Meta, baseline: Option<Arc<Baseline>>) -> WatchSettings {
         let target = &meta.plan.target;
         let keep = usize::try_from(args.keep).unwrap_or(usize::MAX);
         let policy = Policy {
@@ -75,21 +77,39 @@ pub(super) struct WatchSnapshot {
     key: Option<BaselineKey>,
     /// The history before an alarm that was just raised.
     history: Option<History>,
+    /// Rows of windows of the data set that ended.
+    rows: Option<NewRows>,
+    /// Whether it was requested as the last one.
+    is_last: bool,
+}
+
+/// What the watch asks the history for.
+#[derive(Debug)]
+struct SnapshotQuestion {
+    /// End of the last window taken before.
+    seen: Nanos,
+    wants_key: bool,
+    records: bool,
+    rows: Option<RowsRequest>,
+    is_last: bool,
 }
 
 impl WatchSnapshot {
-    /// Takes the snapshot, on the live session's thread. `seen`: end of the last window taken before.
-    fn of(history: &History, seen: Nanos, wants_key: bool, records: bool) -> WatchSnapshot {
+    /// Takes the snapshot, on the live session's thread.
+    fn of(history: &History, question: &SnapshotQuestion) -> WatchSnapshot {
+        let SnapshotQuestion { seen, wants_key, records, rows, is_last } = question;
         let assessment = history.assessment();
         let windows = assessment.iter().flat_map(|assessment| &assessment.timeline);
-        let raised = windows.filter(|result| result.window.to > seen).any(|result| result.raised);
+        let raised = windows.filter(|result| result.window.to > *seen).any(|result| result.raised);
         WatchSnapshot {
             live: history.is_live(),
             now: history.now(),
             lost: history.lost(),
             exit_status: history.profile().meta.exit_status,
             key: wants_key.then(|| baseline::key_of(history.profile())),
-            history: (raised && records).then(|| history.copy()),
+            history: (raised && *records).then(|| history.copy()),
+            rows: rows.as_ref().and_then(|rows| rows.answer(history)),
+            is_last: *is_last,
             assessment,
         }
     }
@@ -102,6 +122,14 @@ enum SnapshotRequest {
     Pending,
     /// A window ended in the meantime, so another one follows.
     PendingAgain,
+}
+
+/// Where the watch puts what it learns.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    pub metrics: Metrics,
+    pub lines: Lines,
+    pub dataset: Option<DatasetRecorder>,
 }
 
 /// The main loop's state.
@@ -118,6 +146,7 @@ pub(super) struct WatchLoop {
     sender: Sender<Msg>,
     recorder: Option<AlarmRecorder>,
     commands: Option<AlarmCommands>,
+    dataset: Option<DatasetRecorder>,
     request: SnapshotRequest,
     exit_status: Option<i32>,
     finished: bool,
@@ -130,15 +159,16 @@ impl WatchLoop {
         detailed: Plan,
         meta: &Meta,
         live_session: LiveSession,
-        metrics: Metrics,
-        lines: Lines,
+        outputs: Outputs,
         sender: Sender<Msg>,
     ) -> Result<WatchLoop> {
+        let Outputs { metrics, lines, dataset } = outputs;
         let (mut recorder, mut commands) = (None, None);
         for action in &settings.on_alarm {
             match action {
                 OnAlarm::Record => {
-                    let (folder, baseline) = (settings.folder.clone(), settings.baseline.clone());
+                    let Some(baseline) = settings.baseline.clone() else { continue };
+                    let folder = settings.folder.clone();
                     recorder = Some(AlarmRecorder::start(folder, detailed.clone(), baseline, sender.clone())?);
                 }
                 OnAlarm::Command(line) => commands = Some(AlarmCommands::start(line.clone(), sender.clone())?),
@@ -155,6 +185,7 @@ impl WatchLoop {
             sender,
             recorder,
             commands,
+            dataset,
             request: SnapshotRequest::None,
             exit_status: None,
             finished: false,
@@ -180,19 +211,19 @@ impl WatchLoop {
 
     fn take(&mut self, message: Msg) {
         match message {
-            Msg::WindowEnded => self.request_snapshot(),
+            Msg::WindowEnded => self.request_snapshot(false),
             Msg::Snapshot(snapshot) => {
                 let again = std::mem::replace(&mut self.request, SnapshotRequest::None);
                 self.assessed(*snapshot);
                 if again == SnapshotRequest::PendingAgain {
-                    self.request_snapshot();
+                    self.request_snapshot(false);
                 }
             }
             Msg::Write(event) => self.lines.write(event),
             Msg::Failed(error) => {
                 self.lines.write(WatchEvent::Error(Message::of(&error)));
                 // The next snapshot shows whether the capture continues.
-                self.request_snapshot();
+                self.request_snapshot(false);
             }
             Msg::Ended(why) => self.react(&Event::Ended(why)),
             Msg::Signal => self.react(&Event::Signal),
@@ -200,16 +231,22 @@ impl WatchLoop {
     }
 
     /// Requests a snapshot, one at a time, because each covers everything since the last one.
-    fn request_snapshot(&mut self) {
+    fn request_snapshot(&mut self, is_last: bool) {
         if self.request != SnapshotRequest::None {
             self.request = SnapshotRequest::PendingAgain;
             return;
         }
         self.request = SnapshotRequest::Pending;
-        let (sender, seen) = (self.sender.clone(), self.state.seen());
-        let (wants_key, records) = (self.state.wants_program(), self.recorder.is_some());
+        let question = SnapshotQuestion {
+            seen: self.state.seen(),
+            wants_key: self.settings.baseline.is_some() && self.state.wants_program(),
+            records: self.recorder.is_some(),
+            rows: self.dataset.as_ref().map(|dataset| dataset.request(self.wall_clock, is_last)),
+            is_last,
+        };
+        let sender = self.sender.clone();
         self.live_session.submit(move |history| {
-            let snapshot = WatchSnapshot::of(history, seen, wants_key, records);
+            let snapshot = WatchSnapshot::of(history, &question);
             // The watch is over, and the snapshot is not needed.
             let _ = sender.send(Msg::Snapshot(Box::new(snapshot)));
         });
@@ -219,12 +256,12 @@ impl WatchLoop {
         // The wall clock may have been set, or the machine may have slept.
         self.wall_clock = self.wall_clock.anchored(self.session_clock.now(), clock::unix_ns());
         self.exit_status = snapshot.exit_status;
+        self.metrics.gauges().lost = snapshot.lost;
+        if let Some((dataset, rows)) = self.dataset.as_mut().zip(snapshot.rows) {
+            dataset.take(rows);
+        }
         if let Some(assessment) = &snapshot.assessment {
-            {
-                let mut gauges = self.metrics.gauges();
-                gauges.update(assessment);
-                gauges.lost = snapshot.lost;
-            }
+            self.metrics.gauges().update(assessment);
             let (now, mut history) = (snapshot.now, snapshot.history);
             let event = Event::Assessed { assessment, now, pending: self.pending() };
             for action in decide(&mut self.state, &event) {
@@ -234,8 +271,9 @@ impl WatchLoop {
                 }
             }
         }
-        if let Some(key) = snapshot.key.filter(|key| key.program.is_some()) {
-            let changes = baseline::key_changes(&self.settings.baseline, &key, clock::unix_ns());
+        let key = snapshot.key.filter(|key| key.program.is_some());
+        if let Some((key, baseline)) = key.zip(self.settings.baseline.as_ref()) {
+            let changes = baseline::key_changes(baseline, &key, clock::unix_ns());
             self.react(&Event::ProgramKnown(changes));
         }
         if !snapshot.live && self.state.end().is_none() {
@@ -271,9 +309,11 @@ impl WatchLoop {
             (Action::RunCommand(alarm), Some(assessment)) => self.run_command(assessment, &alarm),
             (Action::RaiseAlarm(alarm), Some(assessment)) => {
                 self.metrics.gauges().count_alarm(alarm.cause);
+                self.collect(&alarm);
                 self.lines.write(self.alarm(assessment, &alarm, false));
             }
             (Action::UpdateAlarm(alarm), Some(assessment)) => {
+                self.collect(&alarm);
                 self.lines.write(self.alarm(assessment, &alarm, true));
             }
             (Action::ClearAlarm(alarm), _) => {
@@ -302,6 +342,14 @@ impl WatchLoop {
         WatchEvent::Alarm(Box::new(AlarmRaised::of(assessment, alarm, update, self.wall_clock)))
     }
 
+    /// Puts an alarm into the data set.
+    fn collect(&mut self, alarm: &Alarm) {
+        let raised = self.wall_clock.at(alarm.raised);
+        if let Some(dataset) = &mut self.dataset {
+            dataset.alarm(alarm, raised);
+        }
+    }
+
     fn record(&self, history: Option<History>, now: Nanos, detailed: bool) {
         let (Some(recorder), Some(history)) = (&self.recorder, history) else { return };
         let (at, history) = (self.wall_clock.at(now), history.started_at(self.wall_clock.started_unix_ns));
@@ -327,12 +375,14 @@ impl WatchLoop {
         let reason = self.state.end().map(ToString::to_string).unwrap_or_default();
         self.wait_for_work(inbox);
         self.last_snapshot(inbox);
-        let WatchLoop { live_session, mut lines, metrics, recorder, commands, failure, exit_status, settings, .. } =
-            self;
+        let WatchLoop { live_session, mut lines, mut metrics, recorder, commands, dataset, .. } = self;
+        let (failure, exit_status, settings) = (self.failure, self.exit_status, self.settings);
         // The live session first: this ends a started command and its sampling.
         let finished = live_session.finish();
         recorder.into_iter().for_each(AlarmRecorder::finish);
         commands.into_iter().for_each(AlarmCommands::finish);
+        dataset.into_iter().for_each(DatasetRecorder::finish);
+        metrics.finish_pushing();
         while let Ok(message) = inbox.try_recv() {
             if let Msg::Write(event) = message {
                 lines.write(event);
@@ -368,13 +418,17 @@ impl WatchLoop {
     /// Reads what the capture knows only at its end, above all a command's exit code.
     fn last_snapshot(&mut self, inbox: &Receiver<Msg>) {
         self.request = SnapshotRequest::None;
-        self.request_snapshot();
+        self.request_snapshot(true);
         while self.request != SnapshotRequest::None {
             match inbox.recv_timeout(10 * POLL) {
-                Ok(Msg::Snapshot(snapshot)) => {
+                // One from before still lacks what the last one has, rows included.
+                Ok(Msg::Snapshot(snapshot)) if snapshot.is_last => {
                     self.request = SnapshotRequest::None;
                     self.exit_status = snapshot.exit_status;
                     self.metrics.gauges().lost = snapshot.lost;
+                    if let Some((dataset, rows)) = self.dataset.as_mut().zip(snapshot.rows) {
+                        dataset.take(rows);
+                    }
                 }
                 Ok(Msg::Write(event)) => self.lines.write(event),
                 Ok(_) => {}

@@ -143,7 +143,7 @@ pub fn gather(roots: &Roots, plans: &[HardwarePlan], pid: Option<u32>) -> Probe 
         cycles: Some(cycles),
         hardware: cycles.is_ok_and(|count| count > 0).then(|| try_hardware(plans, kernel_clock.is_err())).flatten(),
         sched_switch: if let Tracefs::Readable(id) = tracefs { Some(attempt(Trial::Tracepoint(id))) } else { None },
-        kernel_sums: WaitSums::open(None, Path::new("/")).is_ok(),
+        kernel_sums: WaitSums::open(None, None, Path::new("/")).is_ok(),
         virtual_machine: procfs::hypervisor_flag(&cpuinfo) || sys.hypervisor().is_some(),
         event_sources: sys.event_sources().into_keys().collect(),
         access_events: Some(access_events.map(|found| found.into_iter().map(|event| event.name).collect())),

@@ -55,13 +55,13 @@ impl KernelCounters {
         self.began = at;
         // The programs on its probes run as soon as these are open.
         if let Some(latency) = &mut self.latency {
-            latency.read(at, &mut Vec::new());
+            latency.begin(at);
         }
         let zeros = self.read(at);
         if !self.on_exec {
             self.hardware.enable();
             self.operations.iter().for_each(Operations::enable);
-            self.latency.iter().for_each(CallLatency::enable);
+            self.latency.iter_mut().for_each(CallLatency::enable);
         }
         zeros
     }
@@ -87,7 +87,7 @@ impl KernelCounters {
     #[must_use]
     pub fn verdict(&mut self, at: Nanos) -> Vec<Note> {
         let operations = self.operations.as_ref().map(|operations| operations.verdict(at - self.began));
-        let latency = self.latency.as_mut().map(|latency| latency.verdict(at - self.began));
+        let latency = self.latency.as_mut().map(|latency| latency.verdict(at));
         operations.into_iter().flatten().chain(latency.into_iter().flatten()).chain(self.too_costly.clone()).collect()
     }
 }

@@ -18,6 +18,7 @@ mod event_trial;
 mod follow;
 mod hardware;
 mod intern;
+mod latency_turns;
 mod maps;
 mod memberships;
 mod modules;

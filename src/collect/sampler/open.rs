@@ -15,7 +15,7 @@ use super::sampling_rate::SamplingRate;
 use super::stack_spacing::LastRead;
 use super::{Sampler, request, run};
 use crate::error::{Context, Result};
-use crate::model::{OpsSpec, Plan, Rate, SampleSource, Target, WaitSource};
+use crate::model::{LatencySpec, OpsSpec, Plan, Rate, SampleSource, Target, WaitSource};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::perf::event::Request;
@@ -63,7 +63,7 @@ impl Sampler {
         notes.extend(counted);
         let place = Place { command: pid, cpus: &cpus, on_exec, root };
         let mut operations = Operations::open(plan, &place, &mut notes)?;
-        let latency = CallLatency::open(plan, &place, &mut notes)?;
+        let latency = CallLatency::open(plan, &place, event_requests.sums.as_ref(), *clock, &mut notes)?;
         // A command has not begun yet.
         if let (Some(operations), None) = (&mut operations, pid) {
             notes.extend(expected_cost(operations, plan, &cpus, root));
@@ -119,13 +119,18 @@ impl Sampler {
 /// Starts the target if it is a command, with its output where that counts operations.
 fn start(plan: &Plan) -> Result<(Option<Started>, Option<CommandOutput>)> {
     Ok(match &plan.target {
-        Target::Command { argv } if matches!(plan.ops, Some(OpsSpec::Output { .. })) => {
+        Target::Command { argv } if reads_output(plan) => {
             let (command, output) = spawn::start_read(argv)?;
             (Some(command), Some(output))
         }
         Target::Command { argv } => (Some(spawn::start(argv)?), None),
         _ => (None, None),
     })
+}
+
+/// Whether the output of the target counts operations or says how long they took.
+fn reads_output(plan: &Plan) -> bool {
+    matches!(plan.ops, Some(OpsSpec::Output { .. })) || plan.latency.as_ref().is_some_and(LatencySpec::reads_output)
 }
 
 /// The CPUs that a target may run on.

@@ -27,8 +27,10 @@ const ENOTSUPP: i32 = 524;
 #[derive(Debug)]
 pub struct Operations {
     counters: Vec<Counter>,
+    /// What counters that were closed had counted.
+    closed: Counted,
     /// Never started: see [`OpsRequest::placeholders`].
-    _placeholders: Vec<PerfEvent>,
+    placeholders: Vec<PerfEvent>,
     probe: Option<Probe>,
 }
 
@@ -105,7 +107,26 @@ impl Operations {
         let mut requested = OpsRequest { request, probed: probe.is_some(), name, root };
         let events = requested.open(target, command, cpus, notes)?;
         let placeholders = requested.placeholders(cpus, notes);
-        Ok(Operations { counters: counters(events), _placeholders: placeholders, probe })
+        Ok(Operations { counters: counters(events), closed: Counted::default(), placeholders, probe })
+    }
+
+    /// Takes the counters out, to be closed: that takes the kernel up to a quarter of a second if they are on a probe. What
+    /// they counted stays.
+    pub fn close(&mut self) -> impl Send + use<> {
+        self.count();
+        self.closed = self.total();
+        (std::mem::take(&mut self.counters), std::mem::take(&mut self.placeholders))
+    }
+
+    /// Opens counters again after they were closed, stopped.
+    ///
+    /// # Errors
+    /// As for [`Operations::open`].
+    pub fn reopen(&mut self, target: &Target, place: &Place<'_>) -> Result<()> {
+        let Some(probe) = &self.probe else { return Ok(()) };
+        let opened = Operations::on(probe.id(), probe.name().to_string(), None, target, place, &mut Vec::new())?;
+        (self.counters, self.placeholders) = (opened.counters, opened.placeholders);
+        Ok(())
     }
 
     /// Runs a program at each hit, as long as these counters are open.
@@ -125,7 +146,7 @@ impl Operations {
         let request = Request::counting(SOFTWARE, [TASK_CLOCK, 0, 0]);
         let mut requested = OpsRequest { request, probed: false, name: "task-clock".to_string(), root };
         let events = requested.open(target, None, cpus, &mut Vec::new())?;
-        Ok(Operations { counters: counters(events), _placeholders: Vec::new(), probe: None })
+        Ok(Operations { counters: counters(events), closed: Counted::default(), placeholders: Vec::new(), probe: None })
     }
 
     /// Stops counting, for now.
@@ -164,7 +185,7 @@ impl Operations {
     }
 
     fn total(&self) -> Counted {
-        self.counters.iter().fold(Counted::default(), |total, counter| Counted {
+        self.counters.iter().fold(self.closed, |total, counter| Counted {
             value: total.value + (counter.last.value - counter.before.value),
             enabled_ns: total.enabled_ns + (counter.last.enabled_ns - counter.before.enabled_ns),
             running_ns: total.running_ns + (counter.last.running_ns - counter.before.running_ns),

@@ -18,7 +18,7 @@ const FIRST_LOOK: Nanos = Nanos(50_000_000);
 /// How long a probe is tried before a session, nanoseconds.
 const TRIAL: u64 = 100_000_000;
 /// The share of CPU time that a probe may cost without `--max-overhead`, percent.
-const MOST_PERCENT: f64 = 2.0;
+pub const MOST_PERCENT: f64 = 2.0;
 
 /// What a source counted.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -56,6 +56,7 @@ pub struct Probe {
     defined: Uprobe,
     counted: &'static str,
     name: String,
+    entry: Entry,
     cost: Result<f64>,
 }
 
@@ -91,7 +92,7 @@ impl Probe {
         let label = || format!("cannot count {} of {name}", counted.to_lowercase());
         let at = if let Wanted::Returns(_) = wanted { HitAt::Return } else { HitAt::Place };
         let defined = Uprobe::define(search.root, at, &places).context(label)?;
-        Ok(Probe { defined, counted, name, cost: measure(entry, search.root) })
+        Ok(Probe { defined, counted, name, entry, cost: measure(entry, search.root) })
     }
 
     /// The `config` of tracepoint events on it.
@@ -102,6 +103,11 @@ impl Probe {
     /// The file and the function.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How the code at its first place begins.
+    pub fn entry(&self) -> Entry {
+        self.entry
     }
 
     /// The cost of each call to the target, if it could be measured.

@@ -70,7 +70,7 @@ pub fn choose(plan: &Plan, root: &Path) -> Result<EventRequests> {
     }
     let (mut waits, mut sums) = (None, None);
     if plan.off_cpu {
-        let switches = switches::choose(&plan.target, plan.call_graph, exclude_kernel, root);
+        let switches = switches::choose(plan, exclude_kernel, root);
         waits = Some(switches.source);
         sums = switches.sums;
         sets.extend(switches.sets);

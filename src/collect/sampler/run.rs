@@ -47,6 +47,8 @@ pub enum EndReason {
     Stopped,
     /// The stream's receiver is gone.
     ReaderGone,
+    /// The connection to the machine that captures is lost.
+    ConnectionLost,
 }
 
 /// How a capture ended.

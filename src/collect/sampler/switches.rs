@@ -4,8 +4,8 @@
 use super::event_requests::{EventGroup, layout, records};
 use super::origin::Role;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{CallGraph, Note, Rate, Target, WaitSource};
-use crate::sys::bpf::{self, ProcessFilter, WaitSums};
+use crate::model::{CallGraph, LatencySpec, Note, Plan, Rate, Target, WaitSource};
+use crate::sys::bpf::{self, OpenCalls, ProcessFilter, WaitSums};
 use crate::sys::perf::event::{self, Place, Request};
 use crate::sys::perf::record::Layout;
 use crate::sys::perf::tracefs::Format;
@@ -29,7 +29,8 @@ pub struct Switches {
 }
 
 /// Chooses the source that sees most. Files are read below `root`.
-pub fn choose(target: &Target, method: CallGraph, exclude_kernel: bool, root: &Path) -> Switches {
+pub fn choose(plan: &Plan, exclude_kernel: bool, root: &Path) -> Switches {
+    let method = plan.call_graph;
     // A switch happens in the kernel: with the kernel excluded, the events do not sample.
     if exclude_kernel {
         let source = WaitSource::SwitchRecords;
@@ -37,7 +38,7 @@ pub fn choose(target: &Target, method: CallGraph, exclude_kernel: bool, root: &P
         let sets = vec![records("context switches", Role::Switches, true)];
         return Switches { source, sets, sums: None, note: Some(note(source, "", fix)) };
     }
-    if let Ok((set, sums)) = kernel_sums(target, method, root) {
+    if let Ok((set, sums)) = kernel_sums(plan, root) {
         return Switches { source: WaitSource::KernelSums, sets: vec![set], sums: Some(sums), note: None };
     }
     let records = records("context switches", Role::Switches, false);
@@ -66,8 +67,8 @@ fn note(source: WaitSource, why: &str, fix: String) -> Note {
 
 /// The programs that sum waits in the kernel, and the event that they write to on each CPU. They tell processes apart,
 /// but neither single threads nor control groups.
-fn kernel_sums(target: &Target, method: CallGraph, root: &Path) -> io::Result<(EventGroup, WaitSums)> {
-    let filter = match target {
+fn kernel_sums(plan: &Plan, root: &Path) -> io::Result<(EventGroup, WaitSums)> {
+    let filter = match &plan.target {
         Target::Command { .. } => Some(ProcessFilter::open(true, root)?),
         Target::Processes { children, .. } => Some(ProcessFilter::open(*children, root)?),
         Target::Cpus { cpus } if cpus.is_empty() => None,
@@ -75,11 +76,14 @@ fn kernel_sums(target: &Target, method: CallGraph, root: &Path) -> io::Result<(E
             return Err(io::ErrorKind::Unsupported.into());
         }
     };
-    let layout = Layout { raw: true, ..leaving(method) };
+    let layout = Layout { raw: true, ..leaving(plan.call_graph) };
     let event = (event::SOFTWARE, bpf::OUTPUT);
     let set = every(event, layout, Role::Waits, "waits", true);
     let allowed = set.requests.iter().try_for_each(|request| event::open(request, &[], Place::Cpu(0)).map(drop));
-    allowed.and_then(|()| Ok((set, WaitSums::open(filter, root)?)))
+    allowed?;
+    let in_kernel = plan.latency.as_ref().is_some_and(LatencySpec::is_in_kernel);
+    let calls = if in_kernel { Some(OpenCalls::create()?) } else { None };
+    Ok((set, WaitSums::open(filter, calls, root)?))
 }
 
 /// Events for leaving the CPU (with the stack) and for being woken.
@@ -144,7 +148,8 @@ mod tests {
             (true, WaitSource::SwitchRecords, 1, "perf_event_paranoid=1"),
         ] {
             let target = Target::Processes { pids: vec![1], children: false };
-            let chosen = choose(&target, CallGraph::Auto, exclude_kernel, root.path());
+            let plan = Plan::new(target, Rate::Frequency(997), CallGraph::Auto);
+            let chosen = choose(&plan, exclude_kernel, root.path());
             assert_eq!((chosen.source, chosen.sets.len()), (source, sets));
             let note = chosen.note.unwrap_or_else(|| panic!("{source:?} says nothing"));
             assert!(note.fix.is_some_and(|fix| fix.contains(word)) && note.text.contains("wake-ups"), "{}", note.text);

@@ -39,6 +39,7 @@ pub fn csv(view: &DiffView) -> Vec<u8> {
 fn cells(comparison: &ComparisonView, at: &str, row: &MetricRow) -> [String; 15] {
     let role = match row.role {
         Role::Cost => "cost",
+        Role::Latency => "latency",
         Role::Load => "load",
         Role::Context => "context",
     };

@@ -28,7 +28,7 @@ pub fn sweep(report: &SweepReport) -> Result<Vec<u8>> {
         ("notes", notes(view)),
         ("findings", findings::section(&view.findings)),
         ("scaling", chart::section(view)),
-        ("table", tables::points(view)),
+        ("table", tables::points(view) + &tables::latencies(view)),
         ("stack", stack::section(view)),
         ("loss", tables::losses(view)),
         ("differences", flames::differences(report)),

@@ -5,6 +5,7 @@ use crate::export::column_format::{ColumnFormat, cost};
 use crate::export::markup::escaped;
 use crate::view::CodeKind;
 use crate::view::number::percent;
+use crate::view::sweep::latency;
 use crate::view::sweep::{Column, LossRow, PointView, SweepView, Value, words};
 
 /// Maximum rows of a table of losses.
@@ -65,6 +66,17 @@ pub(super) fn points(view: &SweepView) -> String {
     let tables: String = blocks.map(|(at, block)| block_of(view, block, captions(at))).collect();
     let gaps: String = gaps.iter().map(|gap| format!("<p class=\"about\">{}</p>", escaped(&gap.text()))).collect();
     tables + &gaps
+}
+
+/// Latency against width and load; nothing if it was not measured.
+pub(super) fn latencies(view: &SweepView) -> String {
+    let Some(about) = latency::about(view) else { return String::new() };
+    let mut table = Html::table(&format!("Latency {about}"));
+    table.head(latency::CAPTIONS.iter().map(|caption| (*caption).to_string()), 1);
+    for [n, cells @ ..] in latency::rows(view) {
+        table.row(&n, cells.iter().map(|cell| escaped(cell)));
+    }
+    table.finish()
 }
 
 fn block_of(view: &SweepView, columns: &[&Column], caption: &str) -> String {

@@ -1,11 +1,15 @@
 //! The report for programs: JSON as `assets/schema/report.schema.json` describes it.
 //! Numbers are not rounded, and names read back exactly as the target has them.
 
+mod colocate;
+mod fleet;
 mod health;
 mod limits;
 mod point;
 mod sweep;
 
+pub use colocate::{COLOCATE_SCHEMA, colocate};
+pub use fleet::{FLEET_SCHEMA, fleet};
 pub use health::{HEALTH_SCHEMA, health};
 pub use limits::limits;
 pub use sweep::{SWEEP_SCHEMA, SWEEP_SCHEMA_VERSION, sweep};

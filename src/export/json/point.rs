@@ -2,6 +2,7 @@
 //! Every column is present.
 
 use crate::model::{Region, Why};
+use crate::view::sweep::latency::{NAMES, PointLatency};
 use crate::view::sweep::{PointView, SweepView, Value, words};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -9,6 +10,34 @@ use serde::{Serialize, Serializer};
 pub(super) struct PointRow<'a> {
     pub view: &'a SweepView,
     pub point: &'a PointView,
+}
+
+/// The quantiles by name as in a report, in nanoseconds.
+struct LatencyRow<'a>(&'a PointLatency);
+
+impl Serialize for LatencyRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let LatencyRow(latency) = self;
+        let quantiles = || latency.quantiles.iter().zip(NAMES);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("count", &latency.count)?;
+        map.serialize_entry("per_second", &latency.per_second.mean)?;
+        map.serialize_entry("per_second_ci95", &latency.per_second.half)?;
+        map.serialize_entry("unit", "ns")?;
+        map.serialize_entry("interval_from", &latency.scatter)?;
+        for (quantile, name) in quantiles() {
+            map.serialize_entry(name, &quantile.value.value())?;
+        }
+        map.serialize_entry("max", &latency.longest)?;
+        let intervals = quantiles().filter_map(|(quantile, name)| Some((name, quantile.interval?)));
+        map.serialize_entry("interval", &Entries(intervals.collect()))?;
+        let missing = quantiles().filter_map(|(quantile, name)| {
+            let why = quantile.value.why()?;
+            Some((name, Missing { why, reason: why.text() }))
+        });
+        map.serialize_entry("missing", &Entries(missing.collect()))?;
+        map.end()
+    }
 }
 
 struct Missing {
@@ -30,6 +59,9 @@ impl Serialize for PointRow<'_> {
             Some(Value::Known { half: Some(half), .. }) => Some((column.name, half)),
             _ => None,
         });
+        if let Some(latency) = &point.latency {
+            map.serialize_entry("latency", &LatencyRow(latency))?;
+        }
         map.serialize_entry("ci95", &Entries(halves.collect()))?;
         let missing = view.columns.iter().filter_map(|column| {
             let why = match point.values.get(column.name) {

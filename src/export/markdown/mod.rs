@@ -2,11 +2,13 @@
 //! Names are in code spans, so they cannot act as markup.
 
 mod baseline;
+mod colocate;
 mod memory;
 mod report;
 mod spans;
 mod sweep;
 
+pub use colocate::colocate;
 pub use report::report;
 pub(super) use spans::{code, plain};
 pub use sweep::sweep;

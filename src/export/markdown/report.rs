@@ -7,9 +7,10 @@ use crate::model::{Note, Unit};
 use crate::view::Measured;
 use crate::view::code_ipc::cell;
 use crate::view::findings::{EvidenceView, FindingsView, PlaceView};
-use crate::view::latency::{CAPTIONS, INDEPENDENT};
+use crate::view::latency::CAPTIONS;
 use crate::view::number;
 use crate::view::report::{FunctionRow, NeighboursView, OffCpuView, OperationLatencyView, Report, key_values};
+use crate::view::slow_operations::{self, SlowOperationsView};
 
 /// The report as UTF-8 Markdown.
 #[must_use]
@@ -22,7 +23,7 @@ pub fn report(report: &Report) -> Vec<u8> {
     }
     findings(&mut out, &report.findings);
     if let Some(view) = &report.latency {
-        latency(&mut out, view);
+        latency(&mut out, view, &report.latency_variation());
     }
     metrics(&mut out, report);
     functions(&mut out, report);
@@ -42,11 +43,29 @@ pub fn report(report: &Report) -> Vec<u8> {
     inert::document(out)
 }
 
-fn latency(out: &mut String, view: &OperationLatencyView) {
+fn latency(out: &mut String, view: &OperationLatencyView, variation: &[(&str, String)]) {
     out.push_str(&format!("\n### Latency\n\n{}\n\n", code(&view.about())));
+    if let Some(why) = view.nothing() {
+        return out.push_str(&format!("{why}\n"));
+    }
     memory::table(out, &CAPTIONS, view.rows.iter().map(|row| row.cells().to_vec()));
-    if view.independent {
-        out.push_str(&format!("\n{INDEPENDENT}\n"));
+    for remark in view.remarks() {
+        out.push_str(&format!("\n{remark}\n"));
+    }
+    if view.count > 0 {
+        out.push('\n');
+        variation.iter().for_each(|(label, text)| out.push_str(&format!("- {label}: {}\n", plain(text))));
+    }
+    match &view.slow {
+        Some(SlowOperationsView::Known(slow)) => {
+            out.push_str(&format!("\n### Slow operations\n\n{}\n\n", slow.about()));
+            memory::table(out, &slow_operations::CAPTIONS, slow.causes.iter().map(|row| row.cells().to_vec()));
+            slow.remarks().iter().for_each(|remark| out.push_str(&format!("\n{remark}\n")));
+        }
+        Some(SlowOperationsView::Missing { missing }) => {
+            out.push_str(&format!("\nWhy slow operations are slow: {missing}\n"));
+        }
+        None => {}
     }
 }
 

@@ -6,6 +6,7 @@ use super::spans::{code, plain};
 use crate::export::column_format::{ColumnFormat, cost};
 use crate::export::inert;
 use crate::view::number::{date, percent};
+use crate::view::sweep::latency;
 use crate::view::sweep::{Column, LossRow, SliceKind, Stack, SweepReport, SweepView, Value, words};
 
 /// Maximum rows of a table of losses.
@@ -20,6 +21,7 @@ pub fn sweep(report: &SweepReport) -> Vec<u8> {
     notes(&mut out, &view.notes);
     findings(&mut out, &view.findings);
     table(&mut out, view);
+    latencies(&mut out, view);
     law(&mut out, view);
     stack(&mut out, view);
     losses(&mut out, view);
@@ -70,6 +72,15 @@ fn table(out: &mut String, view: &SweepView) {
 fn shape(view: &SweepView, column: &Column) -> ColumnFormat {
     let means = view.points.iter().filter_map(|point| point.values.get(column.name)?.mean());
     ColumnFormat::of(column.unit, means)
+}
+
+fn latencies(out: &mut String, view: &SweepView) {
+    let Some(about) = latency::about(view) else { return };
+    out.push_str(&format!("\n### Latency\n\n{about}\n\n| {} |\n", latency::CAPTIONS.join(" | ")));
+    out.push_str(&format!("|{}\n", "---:|".repeat(latency::CAPTIONS.len())));
+    for row in latency::rows(view) {
+        out.push_str(&format!("| {} |\n", row.join(" | ")));
+    }
 }
 
 fn law(out: &mut String, view: &SweepView) {

@@ -1,8 +1,8 @@
 //! The profile for `go tool pprof`, Pyroscope and other readers of `profile.proto`, compressed with gzip.
 //! Names are resolved, so readers need not look up symbols. Addresses are those of the recording: offsets into files.
 
+mod field;
 mod profile;
 mod tables;
-mod wire;
 
 pub use profile::write;

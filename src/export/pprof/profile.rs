@@ -1,8 +1,9 @@
 //! The messages of a profile.
 
+use super::field;
 use super::tables::Tables;
-use super::wire::{Message, field};
 use crate::error::{Context, Result};
+use crate::export::protobuf::Message;
 use crate::model::{Rate, Unit};
 use crate::view::sampled::{Path, Paths, Sampled};
 use rustc_hash::FxHashMap;

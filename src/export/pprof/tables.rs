@@ -1,8 +1,9 @@
 //! The tables that samples of a `profile.proto` refer to by id: strings, functions, locations, mappings.
 //! Only entries in use are written.
 
-use super::wire::{Message, field};
+use super::field;
 use crate::error::{Context, Result};
+use crate::export::protobuf::Message;
 use crate::export::quote::failed;
 use crate::model::{FrameId, ModuleDef, ModuleId, ModuleKind};
 use crate::view::escape::visible;

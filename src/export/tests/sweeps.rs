@@ -1,7 +1,7 @@
 //! Sweeps at the edges in every format: no point, one point, nothing counted, numbers too large, a law without an end.
 
 use super::*;
-use crate::analysis::sweep::{Coefficient, Estimate, NoFit, Peak, SweepAnalysis};
+use crate::analysis::sweep::{Coefficient, Estimate, NoFit, Peak, RunLatency, SweepAnalysis};
 use crate::export::text::Style;
 use crate::export::{csv, html, json, markdown, text};
 use crate::model::{Measure, RunState, SweepMeta, Why};
@@ -70,6 +70,15 @@ fn reports() -> Vec<(String, SweepReport)> {
             all.push((format!("{case}, {counted}"), SweepReport::of(&meta, &analysis)));
         }
     }
+    let (meta, analysis) = fixture::with_latency();
+    all.push(("with latency".to_string(), SweepReport::of(&meta, &analysis)));
+    let (meta, mut analysis) = fixture::with_latency();
+    analysis
+        .points
+        .iter_mut()
+        .flat_map(|point| &mut point.runs)
+        .for_each(|run| run.latency = Some(RunLatency::default()));
+    all.push(("with latency of no operation".to_string(), SweepReport::of(&meta, &analysis)));
     let (meta, analysis) = fixture::thin();
     all.push(("two widths, one run each".to_string(), SweepReport::of(&meta, &analysis)));
     all
@@ -128,6 +137,29 @@ fn every_odd_sweep_is_valid_for_programs_and_has_a_row_per_point() {
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(value["points"].as_array().map(Vec::len), Some(points), "{case}");
     }
+}
+
+#[test]
+fn latency_against_width_is_in_every_format() {
+    let (meta, analysis) = fixture::with_latency();
+    let report = SweepReport::of(&meta, &analysis);
+    let value: serde_json::Value = serde_json::from_slice(&json::sweep(&report).unwrap()).unwrap();
+    let point = &value["points"][1];
+    assert_eq!((&point["latency_p50_ns"], &point["latency"]["p50"]), (&100_000.0.into(), &100_000.0.into()), "{point}");
+    let (low, high) = (&point["latency"]["interval"]["p99"][0], &point["latency"]["interval"]["p99"][1]);
+    let (low, high, p99) = (low.as_f64().unwrap(), high.as_f64().unwrap(), point["latency"]["p99"].as_f64().unwrap());
+    assert!(low < p99 && p99 < high && (p99 - 2.1e6).abs() < 1e3, "{point}");
+    assert_eq!(point["ci95"]["latency_p99_ns"].as_f64().unwrap(), (high - low) / 2.0);
+    assert_eq!(point["latency"]["interval_from"], "runs");
+    let rows = assert_csv(&String::from_utf8(csv::sweep(&report)).unwrap(), "a sweep");
+    let column = rows[0].iter().position(|cell| cell == "latency_p99_ns").unwrap();
+    assert!((rows[2][column].parse::<f64>().unwrap() - 2.1e6).abs() < 1e3 && !rows[2][column + 1].is_empty());
+    let shown = String::from_utf8(text::sweep(&report, Style { width: Some(100), colour: false })).unwrap();
+    assert!(shown.contains("of all 190,000 operations; intervals") && shown.contains("2.10 ms"), "{shown}");
+    let shown = String::from_utf8(markdown::sweep(&report)).unwrap();
+    assert!(shown.contains("### Latency") && shown.contains("| 2.10 ms |"), "{shown}");
+    let page = String::from_utf8(html::sweep(&report).unwrap()).unwrap();
+    assert!(page.contains("p99<br>ms") && page.contains("<caption>Latency of all 190,000 operations"));
 }
 
 #[test]

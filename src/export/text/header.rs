@@ -150,6 +150,7 @@ fn own_cost(report: &Report) -> String {
         (MetricId::SamplingShare, "samples"),
         (MetricId::CountingShare, "counters"),
         (MetricId::WaitStacksShare, "stacks of waits"),
+        (MetricId::LatencyProbesShare, "latency probes"),
     ];
     let paid = parts.into_iter().filter_map(|(id, by)| Some(format!("{by} {}", shown(id)?)));
     let paid = paid.collect::<Vec<_>>().join(", ");

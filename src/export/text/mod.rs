@@ -4,7 +4,9 @@
 mod annotate;
 mod baseline;
 mod checklist;
+mod colocate;
 mod findings;
+mod fleet;
 mod functions;
 mod header;
 mod health;
@@ -22,6 +24,8 @@ use super::columns;
 use crate::view::report::Report;
 pub use annotate::{annotation, mix};
 pub use checklist::{Item, Mark, checklist};
+pub use colocate::colocate;
+pub use fleet::fleet;
 pub use health::health;
 pub use limits::limits;
 use page::Page;
@@ -53,7 +57,7 @@ pub fn report(report: &Report, style: Style) -> Vec<u8> {
     }
     findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
     if let Some(view) = &report.latency {
-        latency::write(&mut page, view);
+        latency::write(&mut page, view, &report.latency_variation());
     }
     metrics::write(&mut page, report);
     functions::write(&mut page, report);

@@ -79,6 +79,11 @@ impl Page {
 
     /// A table whose columns are right-aligned but for the first, which is narrowed on a narrow page.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
+        self.table_of(head, 1, rows);
+    }
+
+    /// The same with several columns of names at the left.
+    pub fn table_of(&mut self, head: &[&str], names: usize, rows: &[Vec<String>]) {
         let shown = |row: &Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
         let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
         let wide = |at: usize| {
@@ -93,6 +98,7 @@ impl Page {
             for (at, cell) in cells.enumerate() {
                 out += &match at {
                     0 => format!("  {}", columns::left(&columns::middle(cell, first), first)),
+                    at if at < names => format!("  {}", columns::left(cell, widths[at])),
                     _ => format!("  {}", columns::right(cell, widths[at])),
                 };
             }

@@ -4,6 +4,7 @@
 use super::{Profile, Samples};
 use crate::model::{
     Event, LatencyCount, Membership, MemoryAccess, NeighbourUse, NodeMemory, Scope, TaskChange, TaskEvent,
+    TimedOperation,
 };
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,6 +29,7 @@ impl Profile {
             self.neighbour_uses.len() * size_of::<NeighbourUse>(),
             self.memory.len() * size_of::<NodeMemory>(),
             self.latencies.len() * size_of::<LatencyCount>(),
+            self.operations.len() * size_of::<TimedOperation>(),
             self.tasks.len() * (size_of::<TaskEvent>() + 16),
             self.memberships.len() * size_of::<Membership>(),
             self.stacks.bytes(),
@@ -42,6 +44,7 @@ impl Profile {
         self.samples.retain(|samples, at| samples.at[at] >= cut);
         self.accesses.retain(|access| access.at >= cut);
         self.latencies.retain(|count| count.at > cut);
+        self.operations.retain(|operation| operation.end() > cut);
         self.off_cpu.retain(|span| span.at + span.blocked + span.queued.unwrap_or_default() > cut);
         self.forget_memory(cut);
         self.tasks.retain(|task| task.at >= cut || !gone.contains(&task.tid));
@@ -134,6 +137,7 @@ impl Profile {
         fit(&mut self.neighbour_uses);
         fit(&mut self.memory);
         fit(&mut self.latencies);
+        fit(&mut self.operations);
         fit(&mut self.tasks);
         fit(&mut self.memberships);
         fit(&mut self.accesses);
@@ -166,10 +170,19 @@ impl Profile {
         let lost = self.lost.iter().copied().map(Event::Lost);
         let ops = self.ops.iter().map(|(at, total)| Event::Ops { at: *at, total: *total });
         let latencies = self.latencies.iter().copied().map(Event::Latency);
+        let operations = self.operations.iter().copied().map(Event::Operation);
         let marks = self.marks.iter().cloned().map(Event::Mark);
         let ticks = self.ticks.iter().copied().map(Event::Tick);
         let samples = samples.chain(accesses).chain(spans).chain(memory).chain(tasks).chain(memberships);
-        samples.chain(readings).chain(uses).chain(lost).chain(ops).chain(latencies).chain(marks).chain(ticks)
+        samples
+            .chain(readings)
+            .chain(uses)
+            .chain(lost)
+            .chain(ops)
+            .chain(latencies)
+            .chain(operations)
+            .chain(marks)
+            .chain(ticks)
     }
 }
 
@@ -220,6 +233,8 @@ fn since(mut event: Event, start: Nanos) -> Event {
         Event::Lost(lost) => lost.at = lost.at - start,
         Event::Ops { at, .. } => *at = *at - start,
         Event::Latency(count) => count.at = count.at - start,
+        // One that began before keeps its latency: a part of it would be another operation.
+        Event::Operation(operation) => operation.at = operation.at - start,
         Event::Mark(mark) => mark.at = mark.at - start,
         Event::Tick(tick) => tick.at = tick.at - start,
     }

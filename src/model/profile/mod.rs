@@ -15,7 +15,7 @@ pub use unused::{Left, Newest};
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, LatencyCount, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef,
-    ModuleId, NeighbourDef, NeighbourUse, NodeMemory, OffCpu, StackId, Symbol, TaskEvent, Tick,
+    ModuleId, NeighbourDef, NeighbourUse, NodeMemory, OffCpu, StackId, Symbol, TaskEvent, Tick, TimedOperation,
 };
 use crate::units::{Nanos, Ops};
 
@@ -50,6 +50,8 @@ pub struct Profile {
     pub memory: Vec<NodeMemory>,
     /// How many operations took how long, by window.
     pub latencies: Vec<LatencyCount>,
+    /// Operations that were recorded one by one, in the order in which they ended; mostly the slow ones.
+    pub operations: Vec<TimedOperation>,
     /// Births, renames and ends of tasks.
     pub tasks: Vec<TaskEvent>,
     /// The control groups that tasks were found in; empty in older recordings.

@@ -34,6 +34,10 @@ impl SessionHandle {
     /// `Usage` for a recording, for a source of the session's start, and for one that this target cannot have; any error
     /// of opening it.
     pub fn count_operations(&self, spec: OpsSpec) -> Result<(Ops, Nanos)> {
+        if self.ask(History::is_remote)? {
+            return Err(Error::new(ErrorKind::Usage, "operations on another machine are counted from the start")
+                .hint("Start the session with --ops."));
+        }
         let asked = self.ask(|history| Some((history.profile().meta.plan.clone(), history.clock()?)))?;
         let (Some((plan, clock)), Some(wake)) = (asked, self.wake.clone()) else {
             return Err(Error::new(

@@ -59,6 +59,8 @@ pub struct History {
     ops_since: Nanos,
     /// `None` until code is needed.
     code: Option<RecordedCode>,
+    /// Whether the capture runs on another machine.
+    remote: bool,
 }
 
 impl History {
@@ -77,7 +79,20 @@ impl History {
             lost: 0,
             ops_since: now,
             code: None,
+            remote: false,
         }
+    }
+
+    /// Of a capture on another machine: its files are not here.
+    pub(super) fn of_remote(mut self) -> History {
+        self.remote = true;
+        self
+    }
+
+    /// Whether the capture runs on another machine.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        self.remote
     }
 
     /// Keeps this many frames and stacks that nothing refers to.
@@ -104,6 +119,7 @@ impl History {
             lost: 0,
             ops_since: Nanos(0),
             code: None,
+            remote: false,
         }
     }
 
@@ -111,7 +127,7 @@ impl History {
     #[must_use]
     pub fn copy(&self) -> History {
         let builder = ProfileBuilder::of(self.profile().clone());
-        let History { limit, since, now, lost, ops_since, .. } = *self;
+        let History { limit, since, now, lost, ops_since, remote, .. } = *self;
         let (numbers, newest) = (Numbers::default(), self.newest);
         History {
             builder,
@@ -126,6 +142,7 @@ impl History {
             lost,
             ops_since,
             code: None,
+            remote,
         }
     }
 
@@ -142,10 +159,13 @@ impl History {
         self.builder.profile()
     }
 
-    /// The profile, and the reader of its code, which remembers what it has read.
-    pub fn with_code(&mut self) -> (&Profile, &mut RecordedCode) {
+    /// The profile, and the reader of its code, which remembers what it has read; `None` for a program on another machine.
+    pub fn with_code(&mut self) -> (&Profile, Option<&mut RecordedCode>) {
         let profile = self.builder.profile();
-        (profile, self.code.get_or_insert_with(|| RecordedCode::of(&profile.meta, None)))
+        if self.remote {
+            return (profile, None);
+        }
+        (profile, Some(self.code.get_or_insert_with(|| RecordedCode::of(&profile.meta, None))))
     }
 
     /// Start of the history, since the session's start.

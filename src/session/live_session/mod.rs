@@ -18,6 +18,7 @@ pub use live_assessor::LiveAssessor;
 use super::live::{LiveCapture, counters};
 use super::recorder::Outcome;
 use super::recorder::Recorder;
+use super::remote::RemoteCapture;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::profile::{Profile, ProfileBuilder};
 use crate::store::Writer;
@@ -66,10 +67,25 @@ impl LiveSession {
         counters.into_iter().for_each(|event| builder.apply(event));
         let wake = Some(flow.waker());
         let history = History::live(builder, limit, clock, assessor);
-        LiveSession::start(wake, move |orders| {
-            HistoryWorker { history, recorder, notify: Box::new(notify), orders, added: None, failure_reported: false }
-                .run_live(flow)
-        })
+        LiveSession::start(wake, move |orders| HistoryWorker::of(history, recorder, notify, orders).run_live(flow))
+    }
+
+    /// Keeps the history of a capture on another machine, as [`LiveSession::live`] does of one here.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn remote(
+        remote: RemoteCapture,
+        output: Option<Writer>,
+        limit: Limit,
+        assessor: Option<LiveAssessor>,
+        notify: impl FnMut(SessionEvent) + Send + 'static,
+    ) -> Result<LiveSession> {
+        let (stream, meta, clock) = remote.start()?;
+        let recorder = output.map(|writer| Recorder::new(meta.clone(), writer, clock));
+        let wake = Some(stream.waker());
+        let history = History::live(ProfileBuilder::new(meta), limit, clock, assessor).of_remote();
+        LiveSession::start(wake, move |orders| HistoryWorker::of(history, recorder, notify, orders).run_live(stream))
     }
 
     /// Keeps a recording. No events are added.
@@ -79,15 +95,7 @@ impl LiveSession {
     pub fn replay(profile: Profile, notify: impl FnMut(SessionEvent) + Send + 'static) -> Result<LiveSession> {
         let history = History::replay(profile);
         LiveSession::start(None, move |orders| {
-            let mut worker = HistoryWorker {
-                history,
-                recorder: None,
-                notify: Box::new(notify),
-                orders,
-                added: None,
-                failure_reported: false,
-            };
-            worker.answer();
+            HistoryWorker::of(history, None, notify, orders).answer();
             Ok(None)
         })
     }

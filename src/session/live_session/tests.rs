@@ -214,6 +214,7 @@ fn the_end_of_a_capture_is_told_in_words() {
         (EndReason::Duration, Some(143), "the planned time is over"),
         (EndReason::Stopped, Some(143), "the capture was stopped"),
         (EndReason::ReaderGone, None, "the capture was stopped"),
+        (EndReason::ConnectionLost, Some(0), "the connection was lost"),
     ] {
         assert_eq!(ending(&capture_end(reason, status, 1)), words, "{reason:?} {status:?}");
     }

@@ -4,7 +4,7 @@ use super::{History, SessionEvent};
 use crate::collect::sampler::EndReason;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Event;
-use crate::session::flow::{CaptureEnd, CaptureStep, RunningCapture};
+use crate::session::flow::{CaptureEnd, CaptureStep, EventStream};
 use crate::session::operations::AddedOperations;
 use crate::session::recorder::Outcome;
 use crate::session::recorder::Recorder;
@@ -36,8 +36,17 @@ pub(super) struct HistoryWorker {
 }
 
 impl HistoryWorker {
+    pub(super) fn of(
+        history: History,
+        recorder: Option<Recorder>,
+        notify: impl FnMut(SessionEvent) + Send + 'static,
+        orders: Receiver<Order>,
+    ) -> HistoryWorker {
+        HistoryWorker { history, recorder, notify: Box::new(notify), orders, added: None, failure_reported: false }
+    }
+
     /// Runs a capture to its end, then answers requests until no more can come.
-    pub(super) fn run_live(mut self, flow: RunningCapture) -> Result<Option<Outcome>> {
+    pub(super) fn run_live(mut self, mut flow: impl EventStream) -> Result<Option<Outcome>> {
         let mut finishing = false;
         loop {
             match flow.next() {
@@ -51,10 +60,13 @@ impl HistoryWorker {
                 finishing |= !self.carry_out(order);
             }
             if finishing {
-                flow.stop().stop();
+                flow.stop(self.recorder.is_some());
             }
         }
         self.end_added();
+        if let Some(error) = flow.failure() {
+            (self.notify)(SessionEvent::Failed(error));
+        }
         let last = match flow.finish() {
             Ok(last) => last,
             Err(error) => {
@@ -166,6 +178,7 @@ pub(super) fn ending(last: &CaptureEnd) -> String {
         (EndReason::TargetGone, Some(status)) => format!("the command ended with status {status}"),
         (EndReason::TargetGone, None) => "the target has ended".to_string(),
         (EndReason::Duration, _) => "the planned time is over".to_string(),
+        (EndReason::ConnectionLost, _) => "the connection was lost".to_string(),
         (EndReason::Stopped | EndReason::ReaderGone, _) => "the capture was stopped".to_string(),
     }
 }

@@ -48,7 +48,7 @@ impl AddedOperations {
             })?),
         };
         let (orders, mailbox) = channel();
-        let (interval, outlet) = (plan.interval, Outlet { out, sent: None });
+        let (interval, outlet) = (plan.interval, Outlet::new(out));
         let run = move || match source {
             Source::Kernel(counted) => read(counted, interval, clock, outlet, &mailbox),
             Source::Polled(polling) => polling.run(interval, outlet, &mailbox),
@@ -80,7 +80,12 @@ fn read(
             Err(RecvTimeoutError::Timeout) => {}
             Ok(CountOnceMore) => {
                 let last = counted.read(clock.now());
-                return LastCount { points: vec![last], holds_to_end: true, notes: counted.verdict() };
+                return LastCount {
+                    points: vec![last],
+                    holds_to_end: true,
+                    notes: counted.verdict(),
+                    ..LastCount::default()
+                };
             }
             Err(RecvTimeoutError::Disconnected) => return LastCount::default(),
         }

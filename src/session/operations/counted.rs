@@ -1,11 +1,13 @@
 //! Opens the source of operations and reads it on a thread of its own.
 
+use super::latency::PolledLatencies;
 use super::listening::Listening;
 use super::outlet::{CountOnceMore, LastCount, Outlet, gap};
 use super::polling::{Polling, SoFar};
 use crate::collect::sampler::Ended;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Event, Note, OpsSpec, Plan, Target};
+use crate::ops::OutputLatencies;
 use crate::sys::clock::Clock;
 use crate::sys::tee::CommandOutput;
 use crate::units::Nanos;
@@ -20,6 +22,7 @@ const LAST_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(in crate::session) enum Operations {
     Polled(Box<Polling>),
+    PolledLatencies(Box<PolledLatencies>),
     CommandOutput(Box<Listening>),
 }
 
@@ -49,29 +52,31 @@ pub(in crate::session) fn check(plan: &Plan) -> Result<()> {
                 "Start the program here: -- CMD. Of one that runs, operations are counted with uprobe:, tracepoint:, http:, file: or page:.",
             ))
         }
-        _ => Ok(()),
+        _ => OutputLatencies::of(plan).map(drop),
     }
 }
 
 impl Operations {
-    /// Opens the plan's source with a first reading; `None` without a source or for one that the kernel counts.
+    /// Opens the plan's sources of operations and of their latency with a first reading, but those that the kernel counts.
     pub(in crate::session) fn open(
         plan: &Plan,
         command_output: Option<CommandOutput>,
         clock: Clock,
-    ) -> Result<Option<Operations>> {
+    ) -> Result<Vec<Operations>> {
         check(plan)?;
-        match (&plan.ops, command_output) {
-            (None, _) => Ok(None),
-            (Some(OpsSpec::Output { pattern, reads }), Some(command_output)) => {
-                let listening = Listening::open(pattern, *reads, command_output, clock)?;
-                Ok(Some(Operations::CommandOutput(Box::new(listening))))
-            }
-            (Some(spec), _) => {
-                let starts = matches!(plan.target, Target::Command { .. });
-                Ok(Polling::open(spec, starts, clock)?.map(Box::new).map(Operations::Polled))
-            }
-        }
+        let listening = command_output.map(|output| Self::listen(plan, output, clock)).transpose()?;
+        let starts = matches!(plan.target, Target::Command { .. });
+        let polled = match &plan.ops {
+            Some(OpsSpec::Output { .. }) | None => None,
+            Some(spec) => Polling::open(spec, starts, clock)?.map(Box::new).map(Operations::Polled),
+        };
+        let latencies = PolledLatencies::open(plan, clock)?.map(Box::new).map(Operations::PolledLatencies);
+        Ok(listening.into_iter().chain(polled).chain(latencies).collect())
+    }
+
+    /// Opens what the plan reads of its command's output.
+    pub(in crate::session) fn listen(plan: &Plan, command_output: CommandOutput, clock: Clock) -> Result<Operations> {
+        Ok(Operations::CommandOutput(Box::new(Listening::open(plan, command_output, clock)?)))
     }
 
     /// Starts the thread.
@@ -80,12 +85,14 @@ impl Operations {
         let (tell, done) = sync_channel(1);
         let (leave, clock, so_far) = match &self {
             Operations::Polled(polling) => (true, polling.clock(), polling.so_far()),
+            Operations::PolledLatencies(polling) => (true, polling.clock(), polling.so_far()),
             Operations::CommandOutput(listening) => (false, listening.clock(), SoFar::default()),
         };
         let run = move || {
-            let outlet = Outlet { out, sent: None };
+            let outlet = Outlet::new(out);
             let last = match self {
                 Operations::Polled(polling) => polling.run(interval, outlet, &mailbox),
+                Operations::PolledLatencies(polling) => polling.run(interval, outlet, &mailbox),
                 Operations::CommandOutput(listening) => listening.run(interval, outlet, &mailbox),
             };
             // The receiver may have given up.
@@ -118,7 +125,8 @@ impl CountedOperations {
         };
         last.reach_end(ended, self.clock.now());
         let event = |(at, total)| Event::Ops { at, total };
-        (last.points.into_iter().map(event).collect(), last.notes)
+        let latencies = last.latencies.into_iter().map(Event::Latency);
+        (last.points.into_iter().map(event).chain(latencies).collect(), last.notes)
     }
 }
 
@@ -154,7 +162,7 @@ mod tests {
 
     fn check_end(reason: EndReason, holds_to_end: bool, points: &[u64], expected: &[u64]) {
         let points = points.iter().map(|at| (Nanos(*at), Ops(7))).collect();
-        let mut last = LastCount { points, holds_to_end, notes: vec![] };
+        let mut last = LastCount { points, holds_to_end, ..LastCount::default() };
         last.reach_end(&ended(reason), Nanos(1010));
         assert_eq!(last.points.iter().map(|(at, _)| at.0).collect::<Vec<_>>(), expected, "{reason:?} {holds_to_end}");
     }

@@ -2,8 +2,8 @@
 
 use super::outlet::{CountOnceMore, LastCount, Outlet, Point, gap};
 use crate::error::Result;
-use crate::model::{Note, NumberKind};
-use crate::ops::{Matcher, Stream};
+use crate::model::{Note, NumberKind, OpsSpec, Plan, Target};
+use crate::ops::{Matcher, OutputLatencies, Stream};
 use crate::sys::clock::Clock;
 use crate::sys::tee::{CommandOutput, OutputStreams};
 use crate::units::{Nanos, Ops};
@@ -22,8 +22,10 @@ const MOST_LEFT: usize = 64;
 /// A command's unread output.
 #[derive(Debug)]
 pub(in crate::session) struct Listening {
-    matcher: Matcher,
-    reads: NumberKind,
+    /// Counts operations, if the output does.
+    matcher: Option<(Matcher, NumberKind)>,
+    /// Reads how long they took, if the output says.
+    latencies: Option<OutputLatencies>,
     command_output: CommandOutput,
     passed_on: OutputStreams,
     clock: Clock,
@@ -31,14 +33,16 @@ pub(in crate::session) struct Listening {
 }
 
 impl Listening {
-    pub(super) fn open(
-        pattern: &str,
-        reads: NumberKind,
-        command_output: CommandOutput,
-        clock: Clock,
-    ) -> Result<Listening> {
-        let (matcher, passed_on) = (Matcher::new(pattern, reads)?, OutputStreams::open()?);
-        Ok(Listening { matcher, reads, command_output, passed_on, clock, failure: None })
+    /// Reads what the plan asks of the output of its command.
+    pub(super) fn open(plan: &Plan, command_output: CommandOutput, clock: Clock) -> Result<Listening> {
+        let matcher = match &plan.ops {
+            Some(OpsSpec::Output { pattern, reads }) if matches!(plan.target, Target::Command { .. }) => {
+                Some((Matcher::new(pattern, *reads)?, *reads))
+            }
+            _ => None,
+        };
+        let (latencies, passed_on) = (OutputLatencies::of(plan)?, OutputStreams::open()?);
+        Ok(Listening { matcher, latencies, command_output, passed_on, clock, failure: None })
     }
 
     pub(super) fn clock(&self) -> Clock {
@@ -48,6 +52,7 @@ impl Listening {
     /// Forwards output until it ends, or until the session ends and the pipes are empty.
     pub(super) fn run(mut self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<CountOnceMore>) -> LastCount {
         let (mut live, mut next, mut held) = (true, self.clock.now() + interval, None);
+        let mut next_latencies = next;
         loop {
             self.pass(TIMEOUT);
             match mailbox.try_recv() {
@@ -57,11 +62,15 @@ impl Listening {
             }
             let now = self.clock.now();
             if live && now >= next {
-                held = held.or(self.matcher.latest().filter(|point| Some(*point) != outlet.sent));
+                held = held.or(self.latest().filter(|point| Some(*point) != outlet.sent));
                 if let Some(point) = held.filter(|(at, _)| *at + HOLD <= now) {
                     send(&mut outlet, point);
                     (held, next) = (None, now + interval);
                 }
+            }
+            if live && now >= next_latencies {
+                outlet.send_latencies(self.latencies.as_mut().map(|it| it.rows(now)).unwrap_or_default());
+                next_latencies = now + interval;
             }
         }
         // The command has ended, and its last output is in the pipes. Processes it left behind may print forever.
@@ -70,12 +79,17 @@ impl Listening {
                 break;
             }
         }
-        self.last(&outlet)
+        self.last(outlet)
+    }
+
+    /// Time of the last number of operations, and the total with it.
+    fn latest(&self) -> Option<Point> {
+        self.matcher.as_ref().and_then(|(matcher, _)| matcher.latest())
     }
 
     /// Forwards the output that arrives within `patience`; true if there was any.
     fn pass(&mut self, patience: Nanos) -> bool {
-        let Listening { matcher, command_output, passed_on, clock, failure, .. } = self;
+        let Listening { matcher, latencies, command_output, passed_on, clock, failure } = self;
         let mut gone = None;
         let any = command_output.read(patience, &mut |nth, bytes| {
             let stream = if nth == 0 { Stream::Out } else { Stream::Err };
@@ -84,18 +98,19 @@ impl Listening {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => gone = Some(nth),
                 Err(error) => drop(failure.get_or_insert(error.to_string())),
             }
-            if bytes.is_empty() {
-                matcher.end(stream, clock.now());
-            } else {
-                matcher.take(stream, bytes, clock.now());
+            match matcher {
+                Some((matcher, _)) if bytes.is_empty() => matcher.end(stream, clock.now()),
+                Some((matcher, _)) => matcher.take(stream, bytes, clock.now()),
+                None => {}
             }
+            latencies.iter_mut().for_each(|latencies| latencies.take(stream, bytes));
         });
         // The reader of the output is gone. The command must notice as if it had written there itself.
         gone.into_iter().for_each(|nth| command_output.close(nth));
         any
     }
 
-    fn last(mut self, outlet: &Outlet) -> LastCount {
+    fn last(mut self, outlet: Outlet) -> LastCount {
         let mut notes: Vec<Note> = Vec::new();
         let note = |topic: &str, text: String| Note { topic: topic.to_string(), text, fix: None };
         if self.command_output.is_open() {
@@ -106,12 +121,22 @@ impl Listening {
             ));
         }
         let now = self.clock.now();
-        [Stream::Out, Stream::Err].into_iter().for_each(|stream| self.matcher.end(stream, now));
+        if let Some((matcher, _)) = &mut self.matcher {
+            [Stream::Out, Stream::Err].into_iter().for_each(|stream| matcher.end(stream, now));
+        }
+        let mut latencies = outlet.waiting;
+        if let Some(found) = self.latencies.take() {
+            let (rows, found) = found.finish(now);
+            latencies.extend(rows);
+            notes.extend(found);
+        }
+        let (latest, reads) = (self.latest(), self.matcher.as_ref().map(|(_, reads)| *reads));
         if let Some(failure) = self.failure {
             notes.push(note("output-lost", format!("not all of the command's output could be passed on: {failure}")));
         }
         let mut points = Vec::new();
-        match self.matcher.latest() {
+        match latest {
+            None if reads.is_none() => {}
             None => notes.push(Note {
                 fix: Some("Try the pattern on what the command prints; its first group is the number.".to_string()),
                 ..gap("no line that the command printed holds a number by the pattern of --ops".to_string())
@@ -125,7 +150,7 @@ impl Listening {
                 }
             }
         }
-        LastCount { points, holds_to_end: self.reads != NumberKind::Rate, notes }
+        LastCount { points, holds_to_end: reads != Some(NumberKind::Rate), latencies, notes }
     }
 }
 

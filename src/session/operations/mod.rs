@@ -3,6 +3,7 @@
 
 mod added;
 mod counted;
+mod latency;
 mod listening;
 mod outlet;
 mod polling;

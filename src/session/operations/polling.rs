@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Timeout for the first answer. The server's own timeout is shorter, but name resolution may take longer than that.
-const FIRST_PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const FIRST_PATIENCE: Duration = Duration::from_secs(5);
 /// Poll interval while waiting for a source that the started command provides.
-const LOOK: Nanos = Nanos(20_000_000);
+pub(super) const LOOK: Nanos = Nanos(20_000_000);
 
 /// A source after its first reading.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Polling {
         Arc::clone(&self.so_far)
     }
 
-    /// Polls until told to end.
+    /// Polls until the mailbox asks for a last count or closes.
     pub(super) fn run(self, interval: Nanos, mut outlet: Outlet, mailbox: &Receiver<CountOnceMore>) -> LastCount {
         let Polling { mut meter, first, clock, so_far } = self;
         let mut record = Record::default();
@@ -90,17 +90,17 @@ impl Polling {
 
 /// Statistics of the polls.
 #[derive(Debug, Default)]
-struct Record {
+pub(super) struct Record {
     asked: u64,
     failed: u64,
     begun: bool,
-    silent: bool,
+    pub(super) silent: bool,
     reason: Option<Error>,
 }
 
 impl Record {
     /// Failed reads before the source has started are not a gap.
-    fn note(&mut self, begun: bool, read: Result<Point>) -> Option<Point> {
+    pub(super) fn note<T>(&mut self, begun: bool, read: Result<T>) -> Option<T> {
         self.silent = read.is_err();
         if begun && !std::mem::replace(&mut self.begun, begun) {
             *self = Record { begun, silent: self.silent, ..Record::default() };
@@ -118,18 +118,24 @@ impl Record {
 
     fn end(self, point: Option<Point>) -> LastCount {
         let notes = self.gap().into_iter().collect();
-        LastCount { points: point.into_iter().collect(), holds_to_end: true, notes }
+        LastCount { points: point.into_iter().collect(), holds_to_end: true, notes, ..LastCount::default() }
     }
 
     /// A note about readings that failed, if some did.
     fn gap(&self) -> Option<Note> {
+        let (text, fix) = self.failures("the source never gave a total")?;
+        Some(Note { fix, ..gap(text) })
+    }
+
+    /// How many readings failed and why, with what to do; `never`: that all did.
+    pub(super) fn failures(&self, never: &str) -> Option<(String, Option<String>)> {
         let error = self.reason.as_ref()?;
         let text = if self.begun {
             format!("{} of {} readings failed, the first because: {error}", self.failed, self.asked)
         } else {
-            format!("the source never gave a total: {error}")
+            format!("{never}: {error}")
         };
-        Some(Note { fix: error.remedy().map(ToString::to_string), ..gap(text) })
+        Some((text, error.remedy().map(ToString::to_string)))
     }
 }
 
@@ -168,7 +174,7 @@ mod tests {
     fn run(polling: Polling, wait_for: u64, mut set: impl FnMut(u64)) -> (Vec<u64>, LastCount) {
         let (out, events) = sync_channel(64);
         let (orders, mailbox) = channel();
-        let thread = std::thread::spawn(move || polling.run(Nanos(5_000_000), Outlet { out, sent: None }, &mailbox));
+        let thread = std::thread::spawn(move || polling.run(Nanos(5_000_000), Outlet::new(out), &mailbox));
         let mut totals = Vec::new();
         for batch in &events {
             totals.extend(batch.iter().filter_map(|event| match event {
@@ -205,7 +211,7 @@ mod tests {
         assert!(record.gap().is_none());
         record.note(false, error());
         assert!(record.gap().is_some_and(|note| note.text.contains("no luck")));
-        record.note(false, Err(Error::new(ErrorKind::NotFound, "unknown metric 'x'")));
+        record.note::<Point>(false, Err(Error::new(ErrorKind::NotFound, "unknown metric 'x'")));
         assert!(record.gap().is_some_and(|note| note.text.contains("never gave a total: unknown metric")));
         for read in [Ok((Nanos(1), Ops(0))), error(), Ok((Nanos(2), Ops(5))), error()] {
             record.note(true, read);

@@ -6,6 +6,7 @@ mod definitions;
 mod latencies;
 mod memberships;
 mod neighbours;
+mod operations;
 mod pages;
 mod samples;
 mod timeline;

@@ -4,7 +4,7 @@ use crate::model::{
     AccessKind, BuildId, CounterDef, CounterId, CounterReading, Definition, Event, FrameDef, FrameId, LatencyCount,
     LossKind, Lost, Mark, Membership, MembershipSource, MemoryAccess, MemoryLevel, ModuleDef, ModuleId, ModuleKind,
     NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse, NodeMemory, OffCpu, PageKind, Sample, Scope, Snoop,
-    StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, TlbResult, Unit,
+    StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, TimedOperation, TlbResult, Unit,
 };
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
@@ -101,6 +101,18 @@ pub fn chunk(number: u32) -> Vec<Event> {
             low: Nanos(2048),
             high: number.is_multiple_of(2).then_some(Nanos(2050)),
             count: 3,
+        }),
+        Event::Operation(TimedOperation {
+            at,
+            pid: 41,
+            tid,
+            latency: Nanos(3000),
+            blocked: number.is_multiple_of(2).then_some(Nanos(2000)),
+            queued: number.is_multiple_of(2).then_some(Nanos(10)),
+            interrupted: None,
+            minor_faults: Some(2),
+            major_faults: None,
+            weight: 1,
         }),
         Event::Mark(Mark { at, label: format!("mark {number}") }),
         Event::Define(Definition::Names {
@@ -260,6 +272,23 @@ fn small() -> impl Strategy<Value = Event> {
         (nanos(), nanos(), proptest::option::of(0..u64::MAX), any::<u64>()).prop_map(|(at, low, high, count)| {
             Event::Latency(LatencyCount { at, low, high: high.map(Nanos), count })
         }),
+        (nanos(), any::<u32>(), nanos(), any::<[Option<u64>; 5]>(), any::<u64>()).prop_map(
+            |(at, tid, latency, [blocked, queued, interrupted, minor_faults, major_faults], weight)| {
+                let [blocked, queued, interrupted] = [blocked, queued, interrupted].map(|time| time.map(Nanos));
+                Event::Operation(TimedOperation {
+                    at,
+                    pid: tid,
+                    tid,
+                    latency,
+                    blocked,
+                    queued,
+                    interrupted,
+                    minor_faults,
+                    major_faults,
+                    weight,
+                })
+            }
+        ),
         (nanos(), text()).prop_map(|(at, label)| Event::Mark(Mark { at, label })),
         (nanos(), nanos()).prop_map(|(at, span)| Event::Tick(Tick { at, span })),
     ]

@@ -65,7 +65,8 @@ fn by_kind(mut events: Vec<Event>) -> Vec<Event> {
         Event::Lost(_) => 14,
         Event::Ops { .. } => 15,
         Event::Latency(_) => 16,
-        Event::Mark(_) => 17,
+        Event::Operation(_) => 17,
+        Event::Mark(_) => 18,
     });
     events
 }

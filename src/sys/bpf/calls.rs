@@ -11,12 +11,15 @@ const MAP_DELETE: libc::c_long = 3;
 const PROG_LOAD: libc::c_long = 5;
 const PROG_TEST_RUN: libc::c_long = 10;
 const RAW_TRACEPOINT_OPEN: libc::c_long = 17;
+const MAP_LOOKUP_AND_DELETE: libc::c_long = 21;
 const MAP_LOOKUP_BATCH: libc::c_long = 24;
 
 /// `BPF_MAP_TYPE_*`.
 pub(super) const HASH: u32 = 1;
 pub(super) const ARRAY: u32 = 2;
 pub(super) const PERF_EVENT_ARRAY: u32 = 4;
+pub(super) const PERCPU_ARRAY: u32 = 6;
+const QUEUE: u32 = 22;
 /// `BPF_F_NO_PREALLOC`: an entry takes memory only while it exists.
 pub(super) const AS_NEEDED: u32 = 1;
 
@@ -118,6 +121,22 @@ fn opened<T>(command: libc::c_long, argument: &T) -> io::Result<OwnedFd> {
 /// Creates a map of keys of 4 bytes.
 pub(super) fn create_map(kind: u32, value_size: u32, entries: u32, flags: u32) -> io::Result<OwnedFd> {
     opened(MAP_CREATE, &Create { kind, key_size: 4, value_size, entries, flags })
+}
+
+/// Creates a queue, which programs push to.
+pub(super) fn create_queue(value_size: u32, entries: u32) -> io::Result<OwnedFd> {
+    opened(MAP_CREATE, &Create { kind: QUEUE, key_size: 0, value_size, entries, flags: 0 })
+}
+
+/// Takes the oldest element of a queue; `None` if it is empty.
+pub(super) fn pop<const N: usize>(queue: &OwnedFd) -> io::Result<Option<[u64; N]>> {
+    let mut value = [0_u64; N];
+    let element = Element { map: queue.as_raw_fd() as u32, padding: 0, key: 0, value: &raw mut value as u64, flags: 0 };
+    match bpf(MAP_LOOKUP_AND_DELETE, &element) {
+        Ok(_) => Ok(Some(value)),
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Sets one element.

@@ -2,10 +2,17 @@
 
 mod calls;
 mod code;
+mod interrupts;
 mod latency;
+mod open_calls;
 mod process_filter;
+mod thread_entry;
 mod wait_sums;
 
-pub use latency::{CallEnds, CallLengths};
+#[cfg(test)]
+pub use latency::MOST_KEPT;
+pub use latency::{CallEnds, CallLengths, KeptCall};
+pub use open_calls::OpenCalls;
 pub use process_filter::ProcessFilter;
-pub use wait_sums::{OUTPUT, STATES, StacksTime, Sum, ThreadSums, WaitRecord, WaitSums};
+pub use thread_entry::STATES;
+pub use wait_sums::{OUTPUT, StacksTime, Sum, ThreadSums, WaitRecord, WaitSums};

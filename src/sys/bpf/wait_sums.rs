@@ -6,14 +6,18 @@
 //! thread's own stack is at hand. A wait of length `d` is passed on with probability `min(1, d / spacing)`, else added
 //! to the thread's sums: every wait of at least the spacing comes with its stack, and of all shorter ones a share that
 //! is proportional to their time. Stacks so stand for the time waited as samples of a clock do, however many waits
-//! there are, and at most one in each spacing of waited time is taken on average.
+//! there are, and at most one in each spacing of waited time is taken on average. Within a call whose latency is measured
+//! the spacing is a part of it, and every wait is passed on once the call is among the slow ones.
 
 use super::calls::{self, Instruction};
 use super::code::{
     ANY_BIT, AT_LEAST, CONTEXT, Code, EQUAL, FRAME, GET_CURRENT_PID_TGID, GET_PRANDOM, KTIME_GET_NS, MAP_DELETE_ELEM,
     MAP_UPDATE_ELEM, NUMBER, PERF_EVENT_OUTPUT, R0, R1, R2, R3, R4, R5, R7, R8, TASK, TaskLayout, UNEQUAL,
 };
+use super::interrupts;
+use super::open_calls::{self, OpenCalls};
 use super::process_filter::ProcessFilter;
+use super::thread_entry::{BLOCKED, IDS, LEFT, QUEUED, STATE, STATES, SUMS, WOKEN, WORDS};
 use crate::units::Nanos;
 use std::ffi::CStr;
 use std::io;
@@ -29,25 +33,17 @@ const MOST_THREADS: u32 = 131_072;
 /// CPUs of the largest machines that Linux runs on.
 const MOST_CPUS: u32 = 8192;
 
-/// States a thread leaves the CPU in: runnable, sleeping, uninterruptible, another.
-pub const STATES: usize = 4;
-
-/// Words of a thread's entry: process and thread, when it left, when it was woken, its state, then four per state:
-/// waits, time blocked, time queued, the longest.
-const WORDS: usize = 4 + 4 * STATES;
-const IDS: i16 = 0;
-const LEFT: i16 = 8;
-const WOKEN: i16 = 16;
-const STATE: i16 = 24;
-const SUMS: i16 = 32;
-
 /// Words of a wait that is passed on: those of the entry before the sums, when it ran again, the spacing.
 const WAIT_WORDS: usize = 6;
 const RAN: i16 = 32;
 const SPACING: i16 = 40;
 
+/// The spacing within a call is this much shorter, as a power of two.
+const CLOSER: i32 = 4;
+
 /// Places in the frame.
 const KEY: i16 = -20;
+const ELAPSED: i16 = -16;
 const FIRST: i16 = -24;
 const WAIT: i16 = -24 - 8 * WAIT_WORDS as i16;
 const ENTRY: i16 = WAIT - 8 * WORDS as i16;
@@ -170,29 +166,33 @@ pub struct WaitSums {
     threads: OwnedFd,
     settings: OwnedFd,
     out: OwnedFd,
-    programs: [(OwnedFd, &'static CStr); 3],
+    calls: Option<OpenCalls>,
+    programs: Vec<(OwnedFd, &'static CStr)>,
     attached: Vec<OwnedFd>,
 }
 
 impl WaitSums {
-    /// Loads the programs, for the threads of the processes in `filter` or for all threads. Reads the kernel's types
-    /// below `root`.
+    /// Loads the programs, for the threads of the processes in `filter` or for all threads. More waits are passed on within
+    /// `calls`. Reads the kernel's types below `root`.
     ///
     /// # Errors
     /// As `bpf(2)`, mostly for lack of `CAP_BPF` and `CAP_PERFMON`.
-    pub fn open(filter: Option<ProcessFilter>, root: &Path) -> io::Result<WaitSums> {
+    pub fn open(filter: Option<ProcessFilter>, calls: Option<OpenCalls>, root: &Path) -> io::Result<WaitSums> {
         let layout = filter.as_ref().map_or_else(|| TaskLayout::of_kernel(root), |filter| Ok(filter.layout))?;
         let threads = calls::create_map(calls::HASH, 8 * WORDS as u32, MOST_THREADS, calls::AS_NEEDED)?;
         let settings = calls::create_map(calls::ARRAY, 8 * SETTINGS as u32, 1, 0)?;
         let out = calls::create_map(calls::PERF_EVENT_ARRAY, 4, MOST_CPUS, 0)?;
         let maps = Maps { threads: &threads, settings: &settings, out: &out };
         let load = |program: Vec<Instruction>| calls::load(calls::RAW_TRACEPOINT, &program);
-        let programs = [
-            (load(runs(&maps))?, c"sched_exit_tp"),
+        let mut programs = vec![
+            (load(runs(&maps, calls.as_ref()))?, c"sched_exit_tp"),
             (load(woken(&maps, &layout))?, c"sched_waking"),
             (load(leaves(&maps, &layout, filter.as_ref().map(|filter| &filter.map)))?, c"sched_switch"),
         ];
-        let sums = WaitSums { filter, threads, settings, out, programs, attached: Vec::new() };
+        if calls.is_some() {
+            programs.extend(interrupts::programs(&threads)?);
+        }
+        let sums = WaitSums { filter, threads, settings, out, calls, programs, attached: Vec::new() };
         // A kernel without one of the tracepoints refuses here.
         sums.links().map(drop)?;
         Ok(sums)
@@ -247,6 +247,16 @@ impl WaitSums {
     /// As `bpf(2)`.
     pub fn read(&self, mut visit: impl FnMut(&ThreadSums)) -> io::Result<()> {
         calls::each(&self.threads, |_, words: &[u64; WORDS]| visit(&ThreadSums::of(words)))
+    }
+
+    /// The calls within which more waits are passed on.
+    pub(super) fn open_calls(&self) -> Option<&OpenCalls> {
+        self.calls.as_ref()
+    }
+
+    /// The entries of the threads, by their number in the first pid namespace.
+    pub(super) fn threads(&self) -> &OwnedFd {
+        &self.threads
     }
 
     /// What passing waits on has cost the threads so far, measured where they do it.
@@ -349,7 +359,7 @@ fn woken(maps: &Maps<'_>, layout: &TaskLayout) -> Vec<Instruction> {
 }
 
 /// Runs in a thread that is back on a CPU.
-fn runs(maps: &Maps<'_>) -> Vec<Instruction> {
+fn runs(maps: &Maps<'_>, calls: Option<&OpenCalls>) -> Vec<Instruction> {
     let mut code = Code::default();
     code.copy(CONTEXT, R1).call(GET_CURRENT_PID_TGID).op(0x63, FRAME, R0, KEY, 0);
     code.look_up(maps.threads, KEY).jump_if(EQUAL, R0, 0, "out").copy(TASK, R0);
@@ -358,12 +368,18 @@ fn runs(maps: &Maps<'_>) -> Vec<Instruction> {
     code.load(R1, TASK, WOKEN).jump_if_both(AT_LEAST, R1, R7, "split").set(R1, 0);
     code.label("split").store(FRAME, WAIT + WOKEN, R1).load(R1, TASK, STATE).store(FRAME, WAIT + STATE, R1);
     code.subtract(R8, R7);
+    split(&mut code);
+    code.load(R4, TASK, BLOCKED).add(R4, R2).store(TASK, BLOCKED, R4);
+    code.load(R4, TASK, QUEUED).add(R4, R3).store(TASK, QUEUED, R4);
     // Passed on if a random number below the spacing is below the length, which is in R8.
     settings(&mut code, maps).jump_if(EQUAL, R0, 0, "out").copy(R7, R0).load(R1, R7, 0).store(
         FRAME,
         WAIT + SPACING,
         R1,
     );
+    if let Some(calls) = calls {
+        closer(&mut code, calls);
+    }
     code.call(GET_PRANDOM).op(0xbc, R0, R0, 0, 0).load(R1, FRAME, WAIT + SPACING).op(0x2f, R0, R1, 0, 0);
     code.op(0x77, R0, 0, 0, 32).jump_if_both(AT_LEAST, R0, R8, "sum");
     output(&mut code, maps).address(R4, FRAME, WAIT.into()).set(R5, 8 * WAIT_WORDS as i32).call(PERF_EVENT_OUTPUT);
@@ -375,13 +391,28 @@ fn runs(maps: &Maps<'_>) -> Vec<Instruction> {
     code.done()
 }
 
+/// Shortens the spacing in the frame within a call; in a slow one to the length of the wait, in `R8`.
+fn closer(code: &mut Code, calls: &OpenCalls) {
+    code.look_up(&calls.threads, KEY).jump_if(EQUAL, R0, 0, "chosen");
+    code.load(R1, R0, open_calls::BEGAN).load(R2, FRAME, WAIT + RAN).subtract(R2, R1).store(FRAME, ELAPSED, R2);
+    code.load(R1, FRAME, WAIT + SPACING).op(0x77, R1, 0, 0, CLOSER).store(FRAME, WAIT + SPACING, R1);
+    code.op(0x62, FRAME, 0, FIRST, 0).look_up(&calls.choice, FIRST).jump_if(EQUAL, R0, 0, "chosen");
+    code.load(R1, R0, 0).load(R2, FRAME, ELAPSED).jump_if_both(AT_LEAST, R1, R2, "chosen");
+    code.store(FRAME, WAIT + SPACING, R8).label("chosen");
+}
+
+/// Splits the wait in the frame, of the length in `R8`: its state in `R1`, the time blocked in `R2`, queued in `R3`.
+fn split(code: &mut Code) {
+    code.copy(R2, R8).set(R3, 0).load(R1, FRAME, WAIT + STATE).jump_if(UNEQUAL, R1, 0, "blocked");
+    code.set(R2, 0).copy(R3, R8).jump("parts");
+    code.label("blocked").load(R4, FRAME, WAIT + WOKEN).jump_if(EQUAL, R4, 0, "parts");
+    code.load(R3, FRAME, WAIT + RAN).subtract(R3, R4).subtract(R2, R3).label("parts");
+}
+
 /// Adds the wait in the frame, of the length in `R8`, to the entry in `TASK`.
 fn sum(code: &mut Code) {
-    code.label("sum").copy(R2, R8).set(R3, 0).load(R1, FRAME, WAIT + STATE).jump_if(UNEQUAL, R1, 0, "blocked");
-    code.set(R2, 0).copy(R3, R8).jump("add");
-    code.label("blocked").load(R4, FRAME, WAIT + WOKEN).jump_if(EQUAL, R4, 0, "add");
-    code.load(R3, FRAME, WAIT + RAN).subtract(R3, R4).subtract(R2, R3);
-    code.label("add").op(0x57, R1, 0, 0, 3).op(0x67, R1, 0, 0, 5).add(TASK, R1);
+    split(code.label("sum"));
+    code.op(0x57, R1, 0, 0, 3).op(0x67, R1, 0, 0, 5).add(TASK, R1);
     code.load(R4, TASK, SUMS).op(0x07, R4, 0, 0, 1).store(TASK, SUMS, R4);
     code.load(R4, TASK, SUMS + 8).add(R4, R2).store(TASK, SUMS + 8, R4);
     code.load(R4, TASK, SUMS + 16).add(R4, R3).store(TASK, SUMS + 16, R4);
@@ -417,7 +448,7 @@ mod tests {
         assert_eq!(WaitRecord::parse(&raw(&[ids, 100, 0, 77, 150, 9])), Some(wait(left, 150, 9)), "no such state");
         assert_eq!(WaitRecord::parse(&raw(&[ids, 100, 0, 1, 150])), None);
         let mut all = vec![ids, 0, 0, 0];
-        all.extend(1..=16);
+        all.extend(1..=19);
         let Some(WaitRecord::Ended(sums)) = WaitRecord::parse(&raw(&all)) else { panic!("no sums") };
         let last = Sum { count: 13, blocked: Nanos(14), queued: Nanos(15), longest: Nanos(16) };
         assert_eq!((sums.pid, sums.tid, sums.left, sums.sums[3]), (7, 8, None, last));
@@ -429,7 +460,7 @@ mod tests {
         let filter = ProcessFilter::open(false, Path::new("/"));
         let opened = filter.and_then(|filter| {
             filter.add(std::process::id())?;
-            WaitSums::open(Some(filter), Path::new("/"))
+            WaitSums::open(Some(filter), None, Path::new("/"))
         });
         opened.inspect_err(|error| eprintln!("skipped: no BPF here: {error}")).ok()
     }

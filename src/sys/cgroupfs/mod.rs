@@ -3,10 +3,12 @@
 
 mod groups;
 mod mounts;
+mod own_group;
 mod usage;
 
 pub use groups::{CgroupFs, directories, directories_within, group_pressure, processes, threads};
 pub use mounts::{Hierarchy, membership};
+pub use own_group::{OwnGroup, remove_own};
 pub use usage::CpuUsage;
 #[cfg(any(test, fuzzing))]
 pub use {

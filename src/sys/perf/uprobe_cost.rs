@@ -1,10 +1,12 @@
 //! Measures the cost of one uprobe hit on this machine, on empty functions of our own.
 
 use super::event::{self, Place, Request};
+use super::uprobe::HitAt;
 use crate::abi::mappings;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::sys::clock::monotonic_ns;
 use std::ffi::{c_uint, c_void};
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -53,14 +55,39 @@ impl Entry {
 /// As `perf_event_open(2)`; `Unsupported` without the PMU, or when the calls were not counted.
 pub fn measure(entry: Entry, root: &Path) -> Result<f64> {
     static KNOWN: [OnceLock<f64>; 4] = [const { OnceLock::new() }; 4];
-    let Some(known) = KNOWN.get(entry as usize) else { return measured(entry, root) };
+    let Some(known) = KNOWN.get(entry as usize) else { return measured(entry, &[(HitAt::Place, None)], root) };
     match known.get() {
         Some(cost) => Ok(*cost),
-        None => measured(entry, root).map(|cost| *known.get_or_init(|| cost)),
+        None => measured(entry, &[(HitAt::Place, None)], root).map(|cost| *known.get_or_init(|| cost)),
     }
 }
 
-fn measured(entry: Entry, root: &Path) -> Result<f64> {
+/// Where a measured call ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairEnd {
+    /// At the function's return.
+    Return,
+    /// At another probe.
+    Probe(Entry),
+}
+
+/// Returns the nanoseconds that a call takes longer with a probe and a program at its beginning and at its end. Takes up to
+/// half a second.
+///
+/// # Errors
+/// As for [`measure`].
+pub fn measure_pair(begin: Entry, end: PairEnd, programs: [BorrowedFd<'_>; 2], root: &Path) -> Result<f64> {
+    let [first, last] = programs.map(Some);
+    match end {
+        PairEnd::Return => measured(begin, &[(HitAt::Place, first), (HitAt::Return, last)], root),
+        PairEnd::Probe(end) => {
+            Ok(measured(begin, &[(HitAt::Place, first)], root)? + measured(end, &[(HitAt::Place, last)], root)?)
+        }
+    }
+}
+
+/// The cost of a call of such a function with these probes, each with the program that runs at it.
+fn measured(entry: Entry, probes: &[(HitAt, Option<BorrowedFd<'_>>)], root: &Path) -> Result<f64> {
     let kind = entry as c_uint;
     let types = root.join("sys/bus/event_source/devices/uprobe/type");
     let pmu = std::fs::read_to_string(&types).context(|| format!("cannot read {}", types.display()))?;
@@ -68,15 +95,25 @@ fn measured(entry: Entry, root: &Path) -> Result<f64> {
         pmu.trim().parse().map_err(|_| Error::new(ErrorKind::Corrupt, format!("{}: {pmu:?}", types.display())))?;
     let plain = batch(kind);
     let path = c"/proc/self/exe";
-    let request = Request::counting(pmu, [0, path.as_ptr() as u64, offset_in_file(kind)?]);
-    let events = event::open(&request, &[], Place::Task { tid: 0, cpu: None })?;
-    let event = events.first().ok_or_else(|| Error::new(ErrorKind::Io, "no event was opened"))?;
-    event.enable()?;
+    let offset = offset_in_file(kind)?;
+    let mut events = Vec::new();
+    for (at, program) in probes {
+        // The first bit of the configuration asks for returns.
+        let request = Request::counting(pmu, [u64::from(*at == HitAt::Return), path.as_ptr() as u64, offset]);
+        let opened = event::open(&request, &[], Place::Task { tid: 0, cpu: None })?;
+        for event in &opened {
+            program.map_or(Ok(()), |program| event.filter(program))?;
+            event.enable()?;
+        }
+        events.extend(opened);
+    }
     batch(kind);
     let mut batches: [f64; BATCHES] = std::array::from_fn(|_| batch(kind));
     let calls = u64::from(CALLS) * (BATCHES as u64 + 1);
-    if event.read()?.value != calls {
-        return Err(Error::new(ErrorKind::Unsupported, "calls of our own function were not counted"));
+    for event in &events {
+        if event.read()?.value != calls {
+            return Err(Error::new(ErrorKind::Unsupported, "calls of our own function were not counted"));
+        }
     }
     batches.sort_by(f64::total_cmp);
     Ok((batches[BATCHES / 2] - plain).max(0.0))

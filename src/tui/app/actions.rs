@@ -17,7 +17,8 @@ impl App {
     /// Carries out an action.
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
         self.notice = None;
-        if let Some(effects) = self.in_sweep(action).or_else(|| self.in_comparison(action)) {
+        let own = self.in_sweep(action).or_else(|| self.in_fleet(action)).or_else(|| self.in_comparison(action));
+        if let Some(effects) = own {
             return effects;
         }
         match action {
@@ -98,6 +99,7 @@ impl App {
             SessionKind::Profile => "only a sweep has this screen: :sweep starts one, :open NAME.sweep reads one",
             SessionKind::Sweep => "a sweep has no such screen: the recordings of its runs have, :run opens one",
             SessionKind::Comparison => "a comparison has no such screen: its recordings have, ironlaw view RECORDING",
+            SessionKind::Fleet => "a data set has no such screen: recordings of its hosts have, ironlaw view RECORDING",
         };
         self.say(text, false)
     }
@@ -146,6 +148,20 @@ impl App {
             }
             _ => self.say("no event was sampled on both sides: only this unit is available", false),
         }
+    }
+
+    /// Actions that differ in a data set of many machines, which is shown as a whole. `None` if the action is not one of
+    /// them.
+    fn in_fleet(&mut self, action: Action) -> Option<Vec<Effect>> {
+        let text = match action {
+            _ if self.kind != SessionKind::Fleet => return None,
+            Action::Record => "the data set is already on disk",
+            Action::Export => "tables: ironlaw fleet DIR --format html -o page.html, --format json",
+            Action::OffCpu => "a data set counts CPU time only",
+            action if action.is_of_time() => "a data set is shown as a whole: it has no time to move in",
+            _ => return None,
+        };
+        Some(self.say(text, false))
     }
 
     /// Actions that differ in a sweep, which has points instead of time. `None` if the action is not one of them.

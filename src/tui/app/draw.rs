@@ -186,6 +186,7 @@ impl App {
         let is_there = |action| match action {
             Action::Screen(number) => self.kind.numbered(number).is_some(),
             Action::Per => self.kind == SessionKind::Comparison,
+            action if self.kind == SessionKind::Fleet => !action.is_of_time() && action != Action::OffCpu,
             action if self.kind == SessionKind::Comparison => !action.is_of_time() || action.is_a_step(),
             _ => true,
         };

@@ -175,6 +175,7 @@ impl App {
             compare_with: self.time.compare_with(),
             point: match self.kind {
                 SessionKind::Comparison => Some(self.side),
+                SessionKind::Fleet => None,
                 SessionKind::Profile | SessionKind::Sweep => self.panels.scaling.chosen(),
             },
             per: self.per,

@@ -91,7 +91,7 @@ impl App {
             (self.keys.first(crate::tui::keys::Action::Record), self.keys.first(crate::tui::keys::Action::Quit));
         let keep = match self.kind {
             SessionKind::Profile => format!("{write} writes a recording, "),
-            SessionKind::Sweep | SessionKind::Comparison => String::new(),
+            SessionKind::Sweep | SessionKind::Comparison | SessionKind::Fleet => String::new(),
         };
         let text = format!("{}; all of it stays browsable: {keep}{quit} quits", visible(why));
         self.notice = Some(Notice { text, bad: false });

@@ -142,6 +142,7 @@ pub const TABLE: &[Row] = &[
     row(A::Screen(7), "scaling", Screens, "scaling: throughput against width", &["7"]),
     row(A::Screen(8), "baseline", Screens, "baseline: deviations and causes", &["8"]),
     row(A::Screen(9), "numa", Screens, "NUMA: memory and threads by node", &["9"]),
+    row(A::Screen(0), "latency", Screens, "latency of operations, over time", &["0"]),
     row(A::NextScreen, "next-screen", Screens, "next screen", &["Tab"]),
     row(A::PreviousScreen, "previous-screen", Screens, "previous screen", &["Shift-Tab"]),
     row(A::Up, "up", Moving, "up", &["Up", "k"]),

@@ -1,9 +1,10 @@
 //! Which screens a session has, and their numbers.
 
 use crate::tui::panel::ScreenId;
+use crate::view::query::FleetTab;
 
-/// The screens in the order of their numbers.
-const ORDER: [(ScreenId, &str); 9] = [
+/// The screens in the order of their numbers; the tenth has the key 0, as on a keyboard.
+const ORDER: [(ScreenId, &str); 10] = [
     (ScreenId::Overview, "Overview"),
     (ScreenId::Flame, "Flame"),
     (ScreenId::Functions, "Functions"),
@@ -13,6 +14,7 @@ const ORDER: [(ScreenId, &str); 9] = [
     (ScreenId::Scaling, "Scaling"),
     (ScreenId::Baseline, "Baseline"),
     (ScreenId::Numa, "NUMA"),
+    (ScreenId::Latency, "Latency"),
 ];
 
 /// The screens of a comparison; numbers mean the same as elsewhere.
@@ -23,7 +25,18 @@ const OF_COMPARISON: [(u8, ScreenId, &str); 4] = [
     (6, ScreenId::Conditions, "Conditions"),
 ];
 
-/// What a session shows, which determines its screens. A screen keeps its number in all of them.
+/// The screens of a data set of many machines.
+const OF_FLEET: [(u8, ScreenId, &str); 6] = [
+    (1, ScreenId::Fleet(FleetTab::Jobs), "Fleet"),
+    (2, ScreenId::Fleet(FleetTab::Hosts), "Hosts"),
+    (3, ScreenId::Fleet(FleetTab::Functions), "Functions"),
+    (4, ScreenId::Fleet(FleetTab::Suspects), "Suspects"),
+    (5, ScreenId::Fleet(FleetTab::Versions), "Versions"),
+    (6, ScreenId::Fleet(FleetTab::Usual), "Usual"),
+];
+
+/// What a session shows, which determines its screens. A screen keeps its number in all of them but in that of
+/// a data set, whose screens are its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SessionKind {
     /// A capture or a recording.
@@ -33,6 +46,8 @@ pub enum SessionKind {
     Sweep,
     /// A comparison.
     Comparison,
+    /// A data set of many machines.
+    Fleet,
 }
 
 impl SessionKind {
@@ -44,14 +59,15 @@ impl SessionKind {
 
     /// Its screens: number, ID, name.
     pub fn screens(self) -> impl Iterator<Item = (u8, ScreenId, &'static str)> {
-        let all = ORDER.iter().zip(1_u8..).map(|((screen, name), number)| (number, *screen, *name));
+        let all = ORDER.iter().zip(1_u8..).map(|((screen, name), number)| (number % 10, *screen, *name));
         let shown = move |(_, screen, _): &(u8, ScreenId, &str)| match self {
             SessionKind::Profile => *screen != ScreenId::Scaling,
             SessionKind::Sweep => matches!(screen, ScreenId::Flame | ScreenId::Findings | ScreenId::Scaling),
-            SessionKind::Comparison => false,
+            SessionKind::Comparison | SessionKind::Fleet => false,
         };
         let compared = OF_COMPARISON.into_iter().filter(move |_| self == SessionKind::Comparison);
-        all.filter(shown).chain(compared)
+        let fleet = OF_FLEET.into_iter().filter(move |_| self == SessionKind::Fleet);
+        all.filter(shown).chain(compared).chain(fleet)
     }
 
     /// Its screen with that number.
@@ -67,6 +83,7 @@ impl SessionKind {
             SessionKind::Profile => ScreenId::Overview,
             SessionKind::Sweep => ScreenId::Scaling,
             SessionKind::Comparison => ScreenId::Changes,
+            SessionKind::Fleet => ScreenId::Fleet(FleetTab::Jobs),
         }
     }
 
@@ -86,18 +103,21 @@ mod tests {
     #[test]
     fn screens_follow_each_other_around() {
         assert_eq!(SessionKind::Profile.numbered(2), Some(ScreenId::Flame));
-        assert_eq!((SessionKind::Profile.numbered(0), SessionKind::Profile.numbered(10)), (None, None));
+        assert_eq!(
+            (SessionKind::Profile.numbered(0), SessionKind::Profile.numbered(10)),
+            (Some(ScreenId::Latency), None)
+        );
         assert_eq!(SessionKind::Comparison.after(ScreenId::Conditions, 1), ScreenId::Changes);
-        assert_eq!(SessionKind::Profile.after(ScreenId::Overview, -1), ScreenId::Numa);
+        assert_eq!(SessionKind::Profile.after(ScreenId::Overview, -1), ScreenId::Latency);
         assert_eq!(SessionKind::Profile.after(ScreenId::Findings, 1), ScreenId::Baseline);
-        assert_eq!(SessionKind::Profile.after(ScreenId::Numa, 1), ScreenId::Overview);
+        assert_eq!(SessionKind::Profile.after(ScreenId::Latency, 1), ScreenId::Overview);
         assert_eq!(SessionKind::Sweep.after(ScreenId::Scaling, 1), ScreenId::Flame);
         assert_eq!(SessionKind::Sweep.after(ScreenId::Flame, -1), ScreenId::Scaling);
     }
 
     #[test]
     fn a_screen_has_its_number_in_every_session() {
-        for kind in [SessionKind::Profile, SessionKind::Sweep, SessionKind::Comparison] {
+        for kind in [SessionKind::Profile, SessionKind::Sweep, SessionKind::Comparison, SessionKind::Fleet] {
             assert!(kind.has(kind.first()));
             assert!(kind.screens().all(|(number, screen, _)| kind.numbered(number) == Some(screen)));
         }

@@ -1,6 +1,9 @@
 //! The panels of all screens.
 
-use super::{baseline, code, conditions, counters, diff, findings, flame, functions, numa, overview, sweep, threads};
+use super::{
+    baseline, code, conditions, counters, diff, findings, flame, fleet, functions, latency, numa, overview, sweep,
+    threads,
+};
 use crate::tui::panel::{Panel, ScreenId};
 use crate::view::query::ComparisonTab;
 use crate::view::snapshot::PanelView;
@@ -22,10 +25,12 @@ pub struct Panels {
     pub scaling: sweep::State,
     baseline: baseline::State,
     numa: numa::State,
+    latency: latency::State,
     changes: diff::State,
     /// The code that changed; other screens point into it.
     pub code: code::State,
     conditions: conditions::State,
+    fleet: fleet::Screens,
 }
 
 impl Panels {
@@ -42,9 +47,11 @@ impl Panels {
             ScreenId::Scaling => &self.scaling,
             ScreenId::Baseline => &self.baseline,
             ScreenId::Numa => &self.numa,
+            ScreenId::Latency => &self.latency,
             ScreenId::Changes => &self.changes,
             ScreenId::Code => &self.code,
             ScreenId::Conditions => &self.conditions,
+            ScreenId::Fleet(tab) => self.fleet.get(tab),
         }
     }
 
@@ -60,9 +67,11 @@ impl Panels {
             ScreenId::Scaling => &mut self.scaling,
             ScreenId::Baseline => &mut self.baseline,
             ScreenId::Numa => &mut self.numa,
+            ScreenId::Latency => &mut self.latency,
             ScreenId::Changes => &mut self.changes,
             ScreenId::Code => &mut self.code,
             ScreenId::Conditions => &mut self.conditions,
+            ScreenId::Fleet(tab) => self.fleet.get_mut(tab),
         }
     }
 
@@ -89,8 +98,10 @@ pub fn screen_of(body: &PanelView) -> ScreenId {
         PanelView::Scaling(_) => ScreenId::Scaling,
         PanelView::Baseline(_) => ScreenId::Baseline,
         PanelView::Numa(_) => ScreenId::Numa,
+        PanelView::Latency(_) => ScreenId::Latency,
         PanelView::Comparison(ComparisonTab::Overview, _) => ScreenId::Changes,
         PanelView::Comparison(ComparisonTab::Functions, _) => ScreenId::Code,
         PanelView::Comparison(ComparisonTab::Conditions, _) => ScreenId::Conditions,
+        PanelView::Fleet(tab, _) => ScreenId::Fleet(*tab),
     }
 }

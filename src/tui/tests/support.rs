@@ -50,6 +50,7 @@ pub fn head(windows: u64) -> ScreenHeader {
         standing: None,
         sweep: None,
         comparison: None,
+        fleet: None,
     }
 }
 

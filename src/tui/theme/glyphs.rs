@@ -1,5 +1,8 @@
 //! The characters to draw with, for terminals with and without Unicode.
 
+/// Levels of a heat map.
+pub const HEAT: usize = 8;
+
 /// The character for each drawing element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Glyphs {
@@ -35,6 +38,8 @@ pub struct Glyphs {
     pub light: &'static str,
     /// Fills for the parts of a stacked bar, distinguishable without colour.
     pub fills: [&'static str; 6],
+    /// Rising levels of a heat map.
+    pub heat: [&'static str; HEAT],
     /// Marks a moment on a chart.
     pub moment: &'static str,
     /// The corner of two axes, a tick on the left one, a tick on the lower one.
@@ -68,6 +73,7 @@ impl Glyphs {
         medium: "▒",
         light: "░",
         fills: ["█", "▓", "▒", "░", "▄", "▂"],
+        heat: ["░", "░", "▒", "▒", "▓", "▓", "█", "█"],
         moment: "┊",
         axes: ["└", "┤", "┬"],
         branches: ["├ ", "└ ", "│ "],
@@ -94,6 +100,7 @@ impl Glyphs {
         medium: "=",
         light: "-",
         fills: ["#", "=", "+", "-", ":", "."],
+        heat: [".", ":", "-", "=", "+", "*", "#", "@"],
         moment: "!",
         axes: ["+", "+", "+"],
         branches: ["|-", "`-", "| "],

@@ -9,6 +9,6 @@ mod styles;
 mod tests;
 
 pub use colour::ColourDepth;
-pub use glyphs::Glyphs;
+pub use glyphs::{Glyphs, HEAT};
 pub use palette::ThemeName;
 pub use styles::Theme;

@@ -1,6 +1,7 @@
 //! The colours of each theme as plain numbers. `theme` assigns their meaning, `colour` converts them for the terminal.
 
 use super::colour::PaletteColour;
+use super::glyphs::HEAT;
 
 /// A colour theme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub(super) struct Palette {
     /// Colours of numbers that are much less, less, more, much more; unchanged numbers are dim.
     pub changes: [PaletteColour; 4],
     pub series: [PaletteColour; 6],
+    /// Levels of a heat map, further and further from the background.
+    pub heat: [PaletteColour; HEAT],
 }
 
 const fn ink(red: u8, green: u8, blue: u8, ansi: u8) -> PaletteColour {
@@ -89,6 +92,17 @@ impl Palette {
                 ink(235, 222, 120, 3),
                 ink(176, 178, 186, 7),
             ],
+            // Colours of the cube of 256, so that every depth has the same.
+            heat: [
+                ink(0, 95, 135, 4),
+                ink(0, 95, 175, 4),
+                ink(0, 135, 175, 12),
+                ink(0, 135, 215, 12),
+                ink(0, 175, 215, 6),
+                ink(95, 215, 215, 14),
+                ink(215, 215, 175, 15),
+                ink(255, 255, 135, 11),
+            ],
         }
     }
 
@@ -121,6 +135,16 @@ impl Palette {
                 ink(142, 44, 112, 5),
                 ink(122, 100, 0, 0),
                 ink(88, 90, 98, 8),
+            ],
+            heat: [
+                ink(175, 215, 215, 6),
+                ink(135, 175, 215, 6),
+                ink(95, 175, 215, 12),
+                ink(95, 135, 175, 12),
+                ink(0, 95, 175, 4),
+                ink(0, 95, 135, 4),
+                ink(0, 0, 135, 0),
+                ink(0, 0, 95, 0),
             ],
         }
     }

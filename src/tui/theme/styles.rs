@@ -1,6 +1,7 @@
 //! The styles of a theme.
 
 use super::colour::{ColourDepth, PaletteColour};
+use super::glyphs::HEAT;
 use super::palette::{Palette, ThemeName};
 use crate::view::CodeKind;
 use ratatui::style::{Modifier, Style};
@@ -38,6 +39,8 @@ pub struct Theme {
     pub found: Style,
     /// Lines of a chart and parts of a bar, in order; each also has its own letter or fill.
     pub series: [Style; 6],
+    /// Levels of a heat map; each level also has its own shade of character.
+    pub heat: [Style; HEAT],
     /// Changes from much less to much more: styles for filled cells and for numbers.
     changes: [[Style; 2]; 5],
     cells: Option<Cells>,
@@ -91,6 +94,7 @@ impl Theme {
             missing: dim,
             found: palette.found.filled(depth).add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
             series: palette.series.map(fg),
+            heat: palette.heat.map(fg),
             changes: changes.map(|number| [filled.next().unwrap_or(number), number]),
             cells: Some(Cells { inks: palette.cells, whiter: palette.inlined_whiter, depth }),
         }
@@ -119,6 +123,7 @@ impl Theme {
             missing: dim,
             found: strong,
             series: [plain; 6],
+            heat: [dim, plain, dim, plain, dim, plain, plain, bold],
             changes: [underlined, plain, dim, bold, strong].map(|style| [style, style]),
             cells: None,
         }

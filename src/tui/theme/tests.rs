@@ -46,6 +46,19 @@ fn text_can_be_read_on_every_usual_background_and_on_the_selected_row() {
     }
 }
 
+#[test]
+fn a_heat_map_rises_from_what_is_just_seen_to_what_stands_out() {
+    for (name, palette, backgrounds) in palettes() {
+        for depth in [ColourDepth::True, ColourDepth::TwoFiftySix] {
+            for background in backgrounds {
+                let ratios = palette.heat.map(|ink| contrast(ink.shown(depth), background));
+                assert!(ratios[0] >= 1.3 && ratios[ratios.len() - 1] >= 10.0, "{name:?} {depth:?}: {ratios:?}");
+                assert!(ratios.is_sorted(), "{name:?} {depth:?}: {ratios:?}");
+            }
+        }
+    }
+}
+
 /// Red, green and blue of a style's colour, as xterm shows it.
 fn shown(colour: Option<Color>) -> [u8; 3] {
     match colour {

@@ -47,6 +47,19 @@ pub struct Column<'a> {
     pub cut: Cut,
 }
 
+impl Column<'_> {
+    /// The text cut to `room` columns as the column's texts are.
+    #[must_use]
+    pub fn fitted(&self, text: &str, room: usize, ellipsis: &str) -> String {
+        match self.cut {
+            Cut::End => end(text, room, ellipsis),
+            Cut::Middle => middle(text, room, ellipsis),
+            Cut::Name => function_name(text, room, ellipsis),
+            Cut::Front => front(text, room, ellipsis),
+        }
+    }
+}
+
 /// Widens the columns listed in `numbers` to their widest text in the given rows, because numbers must not be cut.
 #[must_use]
 pub fn widened<'a, const N: usize>(
@@ -179,13 +192,7 @@ impl Table<'_> {
         let column = &self.columns[place.column];
         let (wide, ellipsis) = (usize::from(place.width), context.glyphs.ellipsis);
         let room = wide.saturating_sub(width(cell.mark));
-        let text = visible(&cell.text);
-        let text = match column.cut {
-            Cut::End => end(&text, room, ellipsis),
-            Cut::Middle => middle(&text, room, ellipsis),
-            Cut::Name => function_name(&text, room, ellipsis),
-            Cut::Front => front(&text, room, ellipsis),
-        };
+        let text = column.fitted(&visible(&cell.text), room, ellipsis);
         let indent = if column.right { room.saturating_sub(width(&text)) } else { 0 };
         let at = inner(area).x + place.x;
         let at = put(buf, area, (at + indent as u16, y), cell.mark, cell.style);

@@ -38,14 +38,16 @@ impl BaselineComparisonView {
         BaselineComparisonView { verdict: verdict(&assessment, &windows, &baseline), baseline, windows, assessment }
     }
 
-    /// The quantities to show to people: the primary, those that moved, and the factors of the law.
+    /// The quantities to show to people: the primary, those that moved, the factors of the law, and the latency.
     pub fn notable(&self) -> impl Iterator<Item = &QuantityDeviation> {
-        const FACTORS: [MetricId; 7] = [
+        const FACTORS: [MetricId; 9] = [
             MetricId::PathLength,
             MetricId::Cpi,
             MetricId::Frequency,
             MetricId::OpsPerS,
             MetricId::BusyCores,
+            MetricId::LatencyP50,
+            MetricId::LatencyP99,
             MetricId::RunQueueDelay,
             MetricId::ThrottledShare,
         ];

@@ -124,13 +124,15 @@ pub struct ExpectedView {
 }
 
 /// The quantities listed first: the cost, the factors of the law, and where a thread's time goes.
-const LEADING: [MetricId; 11] = [
+const LEADING: [MetricId; 13] = [
     PRIMARY,
     MetricId::PathLength,
     MetricId::Cpi,
     MetricId::Frequency,
     RATE,
     WITHOUT_OPERATIONS,
+    MetricId::LatencyP50,
+    MetricId::LatencyP99,
     MetricId::Utilisation,
     MetricId::RunQueueDelay,
     MetricId::BlockedShare,

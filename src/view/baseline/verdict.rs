@@ -114,6 +114,7 @@ fn worst(assessment: &Assessment) -> String {
         MetricId::BlockIoDelay,
         MetricId::StealShare,
         MetricId::Cpi,
+        MetricId::LatencyP99,
     ];
     let fewer = moved(RATE).filter(|rate| rate.now < rate.expected);
     let worst = moved(assessment.diagnosis.primary).or_else(|| waits.into_iter().find_map(moved));

@@ -10,7 +10,7 @@ use crate::analysis::diff::{
 };
 use crate::analysis::sweep::FunctionId;
 use crate::analysis::{Law, LawFactor};
-use crate::model::{Measure, OpsSpec, Unit};
+use crate::model::{Measure, OpsSpec, Role, Unit, Why};
 use crate::view::diff_flamegraph::{ComparisonTerms, CostAxis, DiffFlameGraph};
 use crate::view::sweep::difference;
 
@@ -82,7 +82,8 @@ impl ComparisonView {
         allow_missing: bool,
     ) -> ComparisonView {
         let answer = found.answer.as_ref().map(MetricRow::of);
-        let metrics: Vec<MetricRow> = found.changes.iter().map(MetricRow::of).collect();
+        let metrics: Vec<MetricRow> =
+            found.changes.iter().filter(|change| is_asked(change)).map(MetricRow::of).collect();
         let mut view = ComparisonView {
             new: SideView::of(new),
             headline: vec![],
@@ -155,6 +156,12 @@ impl ExpectationRow {
             p: expected.p,
         }
     }
+}
+
+/// Where neither side measured latency, nobody asked for it: its absence needs no row.
+fn is_asked(change: &Change) -> bool {
+    let is_recorded = |value: &Measure<f64>| value.why() != Some(Why::NotRecorded);
+    change.quantity.role != Role::Latency || is_recorded(&change.base) || is_recorded(&change.new)
 }
 
 impl MetricRow {

@@ -12,6 +12,7 @@ pub use split::{Split, Wait};
 
 use super::context::ViewContext;
 use super::findings::FindingsView;
+use super::latency::OperationLatencyView;
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{CodeKind, GroupBy, Ranking, SortBy, rank, summary};
 use crate::model::MetricId;
@@ -46,6 +47,8 @@ pub struct Overview {
     pub stand_ins: Vec<Factor>,
     /// Where the threads' time goes.
     pub split: Split,
+    /// How long operations took; `None` if that was not to be measured.
+    pub latency: Option<OperationLatencyView>,
     /// The rates.
     pub groups: Vec<RateGroup>,
     /// The hottest functions, hottest first.
@@ -81,6 +84,7 @@ impl Overview {
             law: law::factors(&from),
             stand_ins: law::stand_ins(&from),
             split: Split::of(context, &from),
+            latency: OperationLatencyView::of(context.profile, context.window),
             groups: rates::groups(&from),
             hot: hot(context, &rules),
             samples: summary.count,

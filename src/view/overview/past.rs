@@ -33,15 +33,20 @@ impl WindowMetrics {
     }
 }
 
-/// The windows of the selected time, oldest first.
+/// The metrics of the selected time's windows, oldest first.
 pub(in crate::view) fn past(context: &ViewContext<'_>) -> Vec<WindowMetrics> {
+    windows(context).into_iter().map(|window| WindowMetrics::of(context, window, None)).collect()
+}
+
+/// The windows of the selected time, oldest first; neighbours are merged if there are more than a wide screen shows.
+pub(in crate::view) fn windows(context: &ViewContext<'_>) -> Vec<Window> {
     let within = |window: &Window| window.from >= context.window.from && window.to <= context.window.to;
     let ticks = context.profile.ticks.iter().filter(|tick| tick.span.0 > 0);
     let mut windows: Vec<_> =
         ticks.map(|tick| Window { from: tick.at - tick.span, to: tick.at }).filter(within).collect();
     join_stub(&mut windows);
     let together = windows.len().div_ceil(MOST_POINTS).max(1);
-    windows.chunks(together).map(|run| WindowMetrics::of(context, joined(run), None)).collect()
+    windows.chunks(together).map(joined).collect()
 }
 
 /// Merges a short last window into the one before: a capture ends within a window, which would look like a drop.

@@ -198,7 +198,7 @@ impl Report {
             findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &counts.who, window, &summary),
             hardware: HardwareView::of(&meta.hardware),
-            latency: OperationLatencyView::of(profile, window),
+            latency: OperationLatencyView::explained(profile, (&names, &tasks, &counters), window),
             code_ipc: code_ipc.as_ref().map(CodeIpcView::of),
             functions: options.function_rows(
                 profile,
@@ -239,7 +239,7 @@ fn metric_views(
 ) -> Vec<MetricView> {
     let mut all = per_operation(counters, who, window, operations(profile, window));
     all.extend(metrics(counters, who, window, Some(summary)));
-    crate::view::counters::drop_probe_unless_probed(&mut all);
+    crate::view::counters::drop_unasked(&mut all);
     let view = |metric: crate::analysis::Metric| MetricView {
         name: metric.id.name(),
         label: metric.id.def().label,

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::model::{MetricId, Section, Unit, Why};
-use crate::view::Measured;
+use crate::view::{Measured, number};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -45,6 +45,15 @@ impl Report {
         self.metrics.iter().find(|metric| metric.name == id.name())
     }
 
+    /// How latency varies, in rows of label and text; the quantiles have a table of their own.
+    #[must_use]
+    pub fn latency_variation(&self) -> Vec<(&'static str, String)> {
+        let varies = |metric: &&MetricView| {
+            MetricId::named(metric.name).is_some_and(|id| id.def().computation.is_over_windows())
+        };
+        self.metrics.iter().filter(varies).map(|metric| (metric.label, metric.in_words())).collect()
+    }
+
     /// The names of the missing metrics by reason, for people. Without operations there is no cost per operation, and
     /// without hardware counters nothing that they count: each is one entry.
     #[must_use]
@@ -65,6 +74,8 @@ impl Report {
             match (metric.section, &no_events) {
                 (Section::Operation, _) if operations.is_some() => {}
                 (Section::Hardware, Some(_)) => {}
+                // The table of latencies has the reasons.
+                (Section::Latency, _) => {}
                 (_, Some((events, _))) if cycles.as_ref() == Some(&reason) => add(events, metric.name),
                 _ => add(&reason, metric.name),
             }
@@ -86,6 +97,16 @@ impl Report {
 }
 
 impl MetricView {
+    /// Its value with what it rests on, or why it is missing.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match (self.value.value(), &self.detail) {
+            (None, _) => format!("- ({})", self.reason().unwrap_or_default()),
+            (Some(value), None) => number::quantity(value, self.unit).joined(),
+            (Some(value), Some(detail)) => format!("{} ({detail})", number::quantity(value, self.unit).joined()),
+        }
+    }
+
     /// Why it is missing; `None` if it was measured.
     #[must_use]
     pub fn reason(&self) -> Option<String> {

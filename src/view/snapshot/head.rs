@@ -83,6 +83,8 @@ pub struct ScreenHeader {
     pub sweep: Option<SweepHeader>,
     /// The head of a comparison; `None` for everything else.
     pub comparison: Option<ComparisonHeader>,
+    /// The head of a data set of many machines; `None` for everything else.
+    pub fleet: Option<FleetHeader>,
 }
 
 /// What every screen of a sweep shows.
@@ -115,6 +117,21 @@ pub struct ComparisonHeader {
     pub settings: String,
     /// What is known about the load, in one sentence.
     pub load: String,
+}
+
+/// What every screen of a data set shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FleetHeader {
+    /// Hosts.
+    pub hosts: u64,
+    /// Windows.
+    pub windows: u64,
+    /// Jobs.
+    pub jobs: u64,
+    /// CPU models.
+    pub platforms: u64,
+    /// The time that it covers and the CPU time in it, in words.
+    pub covered: String,
 }
 
 impl ScreenHeader {
@@ -156,6 +173,7 @@ impl ScreenHeader {
             standing: None,
             sweep: None,
             comparison: None,
+            fleet: None,
         }
     }
 
@@ -188,6 +206,7 @@ impl ScreenHeader {
             standing: None,
             sweep: None,
             comparison: None,
+            fleet: None,
         }
     }
 }

@@ -1,13 +1,15 @@
-//! A snapshot of a profile (live or recorded), a sweep or a comparison: the head that every screen shows, and the view
+//! A snapshot of a profile (live or recorded), a sweep, a comparison or a data set: the head that every screen shows, and the view
 //! that a screen requested.
 
 mod diff;
+mod fleet;
 mod head;
 mod profile;
 mod sweep;
 
 pub use diff::{SelectedComparison, snapshot_of_comparison};
-pub use head::{ComparisonHeader, LoadHistory, MarkView, ScreenHeader, SweepHeader};
+pub use fleet::snapshot_of_fleet;
+pub use head::{ComparisonHeader, FleetHeader, LoadHistory, MarkView, ScreenHeader, SweepHeader};
 pub use profile::{SessionBaseline, snapshot_of_profile};
 pub use sweep::snapshot_of_sweep;
 
@@ -15,13 +17,16 @@ use super::baseline::BaselineComparisonView;
 use super::counters::CountersView;
 use super::findings::FindingsView;
 use super::flame_tree::FlameTree;
+use super::fleet::FleetTables;
 use super::functions::FunctionsView;
+use super::latency_history::LatencyView;
 use super::numa::NumaView;
 use super::overview::Overview;
-use super::query::{ComparisonTab, Query};
+use super::query::{ComparisonTab, FleetTab, Query};
 use super::sweep::SweepView;
 use super::threads::ThreadsView;
 use crate::error::Result;
+use std::sync::Arc;
 
 /// The answer to one query.
 #[derive(Debug)]
@@ -51,10 +56,14 @@ pub enum PanelView {
     Findings(FindingsView),
     /// Memory and threads by node, and sampled accesses.
     Numa(Box<NumaView>),
+    /// How long operations took, over time.
+    Latency(Box<LatencyView>),
     /// The sweep.
     Scaling(Box<SweepView>),
     /// The session compared with its baseline; `None` without a baseline.
     Baseline(Option<Box<BaselineComparisonView>>),
     /// One comparison with a base, for a screen.
     Comparison(ComparisonTab, SelectedComparison),
+    /// The tables of a data set, for a screen.
+    Fleet(FleetTab, Arc<FleetTables>),
 }

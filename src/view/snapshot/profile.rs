@@ -11,6 +11,7 @@ use crate::view::counters::CountersView;
 use crate::view::findings::FindingsView;
 use crate::view::flame_tree::FlameTree;
 use crate::view::functions::FunctionsView;
+use crate::view::latency_history::LatencyView;
 use crate::view::numa::NumaView;
 use crate::view::overview::Overview;
 use crate::view::query::{Bounds, Query, ViewRequest};
@@ -61,9 +62,13 @@ fn body(context: &ViewContext<'_>, request: &ViewRequest, baseline: Option<&Base
         ViewRequest::Functions { by, detail } => PanelView::Functions(FunctionsView::of(context, *by, detail.as_ref())),
         ViewRequest::Counters => PanelView::Counters(CountersView::of(context)),
         ViewRequest::Findings => PanelView::Findings(FindingsView::of(context)),
+        ViewRequest::Latency => PanelView::Latency(Box::new(LatencyView::of(context))),
         ViewRequest::Numa => PanelView::Numa(Box::new(NumaView::of(context))),
         ViewRequest::Baseline => PanelView::Baseline(None),
         ViewRequest::Scaling => return Err(Error::new(ErrorKind::Unsupported, "a single recording has no sweep view")),
+        ViewRequest::Fleet(_) => {
+            return Err(Error::new(ErrorKind::Unsupported, "a single recording has no view of many machines"));
+        }
         ViewRequest::Comparison(_) => {
             return Err(Error::new(ErrorKind::Unsupported, "a single recording has no comparison view"));
         }

@@ -2,7 +2,7 @@
 //! Only cycles per operation are computed here; they follow from two other columns.
 
 use super::{Column, PointView, Progress, SweepView, Value, Values};
-use crate::analysis::sweep::{Estimate, Point, PointMetrics, SweepAnalysis};
+use crate::analysis::sweep::{Estimate, Point, PointLatency, PointMetrics, SweepAnalysis};
 use crate::analysis::{Coverage, Tasks};
 use crate::model::{HostFacts, Measure, Note, Placement, RunMeta, RunState, SweepMeta, Unit};
 use crate::view::findings::FindingsView;
@@ -29,10 +29,12 @@ impl Source {
 }
 
 /// The table that performance engineers know, the most important columns first.
-const COLUMNS: [Source; 19] = [
+const COLUMNS: [Source; 21] = [
     column("ops_per_s", "ops/s", Unit::PerSecond, |n| n.ops_per_s),
     column("speedup", "speed-up", Unit::Ratio, |n| n.speedup),
     column("efficiency", "efficiency", Unit::Share, |n| n.efficiency),
+    column("latency_p50_ns", "p50", Unit::Nanos, |n| n.latency_p50),
+    column("latency_p99_ns", "p99", Unit::Nanos, |n| n.latency_p99),
     column("us_per_op", "time/op", Unit::Micros, |n| n.us_per_op),
     column("cpu_ns_per_op", "CPU/op", Unit::Nanos, |n| n.cpu_ns_per_op),
     column("path_length", "instr/op", Unit::Ratio, |n| n.path_length),
@@ -55,6 +57,7 @@ impl SweepView {
     /// The view of a sweep; `progress` is set while it is running.
     #[must_use]
     pub fn of(meta: &SweepMeta, analysis: &SweepAnalysis, progress: Option<Progress>) -> SweepView {
+        let measured = analysis.points.iter().flat_map(|point| &point.runs).any(|run| run.latency.is_some());
         SweepView {
             title: title(meta),
             width: meta.width,
@@ -62,8 +65,8 @@ impl SweepView {
             ops: meta.ops.as_ref().map(crate::model::OpsSpec::label),
             machine: machine(&meta.host),
             base: analysis.points.get(analysis.base).map(|point| point.n),
-            columns: COLUMNS.iter().map(|source| source.column).collect(),
-            points: analysis.points.iter().map(PointView::of).collect(),
+            columns: sources(measured).map(|source| source.column).collect(),
+            points: analysis.points.iter().map(|point| PointView::of(point, measured)).collect(),
             fits: analysis.fits.clone(),
             stacks: analysis.stacks.clone(),
             losses: analysis.losses.clone(),
@@ -75,14 +78,20 @@ impl SweepView {
     }
 }
 
+/// The columns. Those of latency are left out where it was not to be measured: that is no gap.
+fn sources(latency: bool) -> impl Iterator<Item = &'static Source> {
+    COLUMNS.iter().filter(move |source| latency || !source.column.name.starts_with("latency_"))
+}
+
 impl PointView {
-    fn of(point: &Point) -> PointView {
+    fn of(point: &Point, measured: bool) -> PointView {
         let value = |source: &Source| (source.column.name, Value::of((source.value)(&point.numbers)));
         PointView {
             n: point.n,
             region: point.region,
             runs: point.runs.len() as u32,
-            values: Values(COLUMNS.iter().map(value).collect()),
+            values: Values(sources(measured).map(value).collect()),
+            latency: PointLatency::of(&point.runs),
         }
     }
 }
@@ -130,7 +139,7 @@ fn placement(placement: Placement) -> &'static str {
     }
 }
 
-fn machine(host: &HostFacts) -> String {
+pub(in crate::view) fn machine(host: &HostFacts) -> String {
     let cpus = match host.cpus.len() {
         0 => None,
         1 => Some("1 CPU".to_string()),

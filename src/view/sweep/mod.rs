@@ -2,6 +2,7 @@
 
 mod build;
 mod difference;
+pub(crate) mod latency;
 mod progress;
 mod report;
 pub(crate) mod words;
@@ -13,10 +14,8 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 pub use crate::analysis::sweep::{
     Coefficient, FunctionId, Loss, LossRow, NoFit, Peak, RegionFit, Slice, SliceKind, Stack, Usl,
 };
-pub use build::title;
-pub use difference::difference;
-pub use report::SweepReport;
-
+pub(super) use build::machine;
+pub use {build::title, difference::difference, report::SweepReport};
 #[cfg(test)]
 #[path = "../../../tests/support/sweep.rs"]
 pub(crate) mod fixture;
@@ -94,6 +93,8 @@ pub struct PointView {
     pub runs: u32,
     /// Its values, in the order of the columns.
     pub values: Values,
+    /// How long its operations took; `None` if that was not measured.
+    pub latency: Option<latency::PointLatency>,
 }
 
 /// Values by column name.

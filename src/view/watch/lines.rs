@@ -53,8 +53,10 @@ pub struct Start {
     pub tool: String,
     /// The target.
     pub target: String,
-    /// The baseline it is compared with.
-    pub baseline: BaselineFacts,
+    /// The baseline it is compared with; null if it only collects.
+    pub baseline: Option<BaselineFacts>,
+    /// The data set that rows are written to; null if they are not.
+    pub dataset: Option<PathBuf>,
     /// Where the baseline does not match the current target or machine.
     pub stale: Vec<KeyChange>,
     /// How operations are counted; null if nothing counts them.

@@ -1,4 +1,4 @@
-//! A reader of `profile.proto` by its published field numbers, apart from the one under test.
+//! A reader of protobuf, and of `profile.proto` by its published field numbers, apart from the one under test.
 
 use super::profile::{Stacks, add};
 use std::collections::BTreeMap;
@@ -29,19 +29,24 @@ fn varint(bytes: &mut &[u8]) -> u64 {
 }
 
 impl Fields {
-    fn of(mut bytes: &[u8]) -> Fields {
+    pub fn of(mut bytes: &[u8]) -> Fields {
         let mut fields = Fields::default();
         while !bytes.is_empty() {
             let key = varint(&mut bytes);
             let value = match key & 7 {
                 0 => Value::Number(varint(&mut bytes)),
+                1 => {
+                    let (value, rest) = bytes.split_first_chunk().expect("eight bytes");
+                    bytes = rest;
+                    Value::Number(u64::from_le_bytes(*value))
+                }
                 2 => {
                     let length = varint(&mut bytes) as usize;
                     let (value, rest) = bytes.split_at(length);
                     bytes = rest;
                     Value::Bytes(value.to_vec())
                 }
-                layout => panic!("layout {layout} is not used by profile.proto"),
+                layout => panic!("layout {layout} is not used here"),
             };
             fields.0.entry(key >> 3).or_default().push(value);
         }
@@ -78,6 +83,13 @@ impl Fields {
             }
         }
         numbers
+    }
+
+    pub fn text(&self, field: u64) -> String {
+        self.bytes(field)
+            .map(|bytes| String::from_utf8(bytes.to_vec()).expect("a string is UTF-8"))
+            .last()
+            .unwrap_or_default()
     }
 
     pub fn messages(&self, field: u64) -> Vec<Fields> {

@@ -69,7 +69,9 @@ fn every_json_sweep_keeps_to_its_schema_and_the_schema_refuses_text_for_numbers(
     let mut cycles = report(Machine::Counters);
     cycles.view.cost_unit = "cycles";
     cycles.view.losses[0].functions[0].share = None;
-    for report in [report(Machine::Clock), cycles, thin()] {
+    let (meta, analysis) = swept::with_latency();
+    let latency = SweepReport::of(&meta, &analysis);
+    for report in [report(Machine::Clock), cycles, thin(), latency] {
         let bytes = export::json::sweep(&report).expect("it can be written");
         let value: serde_json::Value = serde_json::from_slice(&bytes).expect("it is JSON");
         if let Err(error) = schemas.validate(&value, id) {

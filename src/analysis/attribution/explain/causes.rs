@@ -24,6 +24,9 @@ pub(in super::super) fn explain(pool: &PooledWindows, facts: &HostFacts) -> Vec<
     if all.is_empty() {
         all.extend(largest_factor(pool, &shares));
     }
+    if all.is_empty() {
+        all.extend(slow_operations(pool));
+    }
     // The sort is stable: equal shares keep the order of decision. A cause without a share is weighted by its
     // confidence.
     all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
@@ -39,6 +42,16 @@ fn largest_factor(pool: &PooledWindows, shares: &SlowdownShares) -> Option<Evide
         factors.into_iter().filter_map(|(cause, share)| Some((cause, share?))).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let text = format!("{}: several factors grew a little, this one most.", comparison(cost));
     Some(Evidence { cause, share: Some(share), confidence: Confidence::Low, text })
+}
+
+/// Operations take longer, and neither their cost nor the waits of threads show why.
+fn slow_operations(pool: &PooledWindows) -> Option<Evidence> {
+    let slow = pool.grown(MetricId::LatencyP99)?;
+    let text = format!(
+        "{}: the slowest operations wait for something that neither their CPU time nor the waits for CPUs and storage show.",
+        comparison(slow)
+    );
+    Some(Evidence { cause: Cause::Waiting, share: None, confidence: Confidence::Low, text })
 }
 
 /// A cause without a share sorts after those that explain much and before those that explain little.

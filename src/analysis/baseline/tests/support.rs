@@ -53,6 +53,7 @@ pub(crate) fn loaded(windows: &[usize], load: &dyn Fn(usize) -> (f64, f64)) -> B
             cpus: vec![],
             allowed: None,
             ops: Some(OpsSpec::File { path: "/run/ops".into() }),
+            latency: None,
         },
         sources: windows.iter().enumerate().map(source).collect(),
         quantities: [PRIMARY, RATE, WITHOUT_OPERATIONS].map(|id| id.name().to_string()).to_vec(),

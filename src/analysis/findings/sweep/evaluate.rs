@@ -3,7 +3,7 @@
 use super::context::WidthContext;
 use super::rule::{CostKind, Rule};
 use super::values::{lost, seems_lost};
-use super::{RULES, address_space};
+use super::{RULES, address_space, tail_latency};
 use crate::analysis::finding::{Confidence, Finding, RuleResults, Verdict};
 use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::findings::context::lower_for_coverage;
@@ -23,7 +23,8 @@ struct WidthVerdicts {
 
 /// Applies every rule to the widest losing point of each region, and reports the width from which each finding holds.
 /// `points` ascend by width; `base` is the index of the point that the others are compared with. If a rule finds
-/// something in several regions, the finding with the largest weight is kept.
+/// something in several regions, the finding with the largest weight is kept. Latency is judged apart: it may grow
+/// where nothing is lost.
 #[must_use]
 pub fn evaluate_sweep(
     points: &[Point],
@@ -32,6 +33,20 @@ pub fn evaluate_sweep(
     losses: &[Loss],
     fits: &[RegionFit],
 ) -> RuleResults {
+    let mut results = lost_cores(points, base, stacks, losses, fits);
+    match tail_latency::verdict(points, base) {
+        Some(Verdict::Found(finding)) => {
+            let at = results.found.iter().position(remains).unwrap_or(results.found.len());
+            results.found.insert(at, finding);
+        }
+        Some(Verdict::Undecided(why)) => results.undecided.push((tail_latency::ID, tail_latency::TITLE, why)),
+        Some(Verdict::Clear) => results.clear.push(tail_latency::ID),
+        None => {}
+    }
+    results
+}
+
+fn lost_cores(points: &[Point], base: usize, stacks: &[Stack], losses: &[Loss], fits: &[RegionFit]) -> RuleResults {
     let mut results = RuleResults::default();
     if let Err(why) = comparable(points, base) {
         results.undecided = RULES.iter().map(|rule| (rule.id, rule.title, why)).collect();

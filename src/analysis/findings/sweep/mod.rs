@@ -36,6 +36,7 @@ mod slower;
 mod smt;
 mod spin;
 mod steal;
+mod tail_latency;
 mod throttling;
 mod tlb_flush;
 mod unseen;

@@ -60,6 +60,23 @@ impl Random {
         // Box-Muller.
         (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
     }
+
+    /// A count with this mean; a normal number in place of a large one.
+    pub(in crate::analysis) fn poisson(&mut self, mean: f64) -> u64 {
+        const STEPS: usize = 1 << 30;
+        if mean > 50.0 {
+            return (mean + mean.sqrt() * self.normal()).round().max(0.0) as u64;
+        }
+        // Knuth: as many as uniform numbers multiply to no less than e^-mean.
+        let (mut count, mut product, least) = (0, 1.0, (-mean).exp());
+        loop {
+            product *= (self.below(STEPS) as f64 + 0.5) / STEPS as f64;
+            if product <= least {
+                return count;
+            }
+            count += 1;
+        }
+    }
 }
 
 impl SimulatedProgram {
@@ -86,17 +103,17 @@ impl SimulatedProgram {
 }
 
 /// A first-order autoregression of variance 1.
-struct Autoregression {
+pub(in crate::analysis) struct Autoregression {
     value: f64,
     autocorrelation: f64,
 }
 
 impl Autoregression {
-    fn new(autocorrelation: f64, random: &mut Random) -> Autoregression {
+    pub(in crate::analysis) fn new(autocorrelation: f64, random: &mut Random) -> Autoregression {
         Autoregression { value: random.normal(), autocorrelation }
     }
 
-    fn next(&mut self, random: &mut Random) -> f64 {
+    pub(in crate::analysis) fn next(&mut self, random: &mut Random) -> f64 {
         self.value = self.autocorrelation * self.value
             + (1.0 - self.autocorrelation * self.autocorrelation).sqrt() * random.normal();
         self.value

@@ -1,8 +1,10 @@
 //! Builds runs from a few numbers, for tests of the scaling analysis.
 
-use super::types::{Cost, Estimate, FunctionId, PathCost, Run, Split};
-use crate::analysis::{Cause, CodeKind, Totals};
-use crate::model::{Measure, Unit, Why};
+use super::types::{Cost, Estimate, FunctionId, PathCost, Run, RunLatency, Split};
+use crate::analysis::testing::Synthetic;
+use crate::analysis::{Cause, CodeKind, Totals, Window};
+use crate::model::{LatencyCount, Measure, Unit, Why};
+use crate::units::Nanos;
 
 /// Ten seconds in which three quarters of the workers' time went into running, the rest into a lock and the queue.
 pub fn run(n: u32, ops_per_s: f64) -> Run {
@@ -33,6 +35,7 @@ pub fn run(n: u32, ops_per_s: f64) -> Run {
         stolen_in_cpu_time: None,
         cpu: Cost::default(),
         blocked: Some(Cost::default()),
+        latency: None,
     }
 }
 
@@ -94,4 +97,17 @@ pub fn before(threads: u32) -> Run {
         1 => rocksdb(1, 3_129_398_329_928.0, 1_510_002_999.0, 1_136_230_674_488.0, 300.0, 0.9971),
         _ => rocksdb(160, 22_625_805_888_251.0, 11_125_908_840.0, 171_717_420_118_090.0, 300.024, 0.994_620_63),
     }
+}
+
+/// The latencies of a run: nanoseconds and how many operations took as long, in one window.
+pub fn latency(latencies: &[(u64, u64)]) -> RunLatency {
+    let mut profile = Synthetic::new().finish();
+    let row = |(ns, count): &(u64, u64)| LatencyCount {
+        at: Nanos(1),
+        low: Nanos(*ns),
+        high: Some(Nanos(ns + 1)),
+        count: *count,
+    };
+    profile.latencies = latencies.iter().filter(|(_, count)| *count > 0).map(row).collect();
+    RunLatency::of(&profile, Window { from: Nanos(0), to: Nanos(1) }).unwrap_or_default()
 }

@@ -2,8 +2,7 @@
 //! A part that cannot be listed is left out, with the reason.
 
 mod chooser;
-mod command_line;
 mod recordings;
 
+pub(in crate::cli) use crate::cli::command_words::split as words;
 pub(super) use chooser::Chooser;
-pub(in crate::cli) use command_line::split as words;

@@ -23,6 +23,7 @@ pub fn sweep(report: &SweepReport, style: Style) -> Vec<u8> {
     header::notes(&mut page, &report.view.notes);
     findings::write(&mut page, &report.view.findings, "what keeps it from scaling, most important first");
     table::write(&mut page, &report.view);
+    table::latency(&mut page, &report.view);
     chart::write(&mut page, &report.view);
     loss::stacks(&mut page, &report.view);
     loss::code(&mut page, &report.view);

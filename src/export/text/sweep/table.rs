@@ -4,6 +4,7 @@
 use crate::export::column_format::ColumnFormat;
 use crate::export::columns::{left, right, width};
 use crate::export::text::page::{Ink, Page};
+use crate::view::sweep::latency;
 use crate::view::sweep::{Column, PointView, SweepView, Value, words};
 
 /// Columns that show their interval; the intervals of the others follow from these.
@@ -48,6 +49,13 @@ pub(super) fn write(page: &mut Page, view: &SweepView) {
     for gap in gaps {
         page.paragraph("  - ", &gap.text(), Some(Ink::Quiet));
     }
+}
+
+/// Latency against width and load.
+pub(super) fn latency(page: &mut Page, view: &SweepView) {
+    let Some(about) = latency::about(view) else { return };
+    page.heading("Latency", &about);
+    page.table(&latency::CAPTIONS, &latency::rows(view).iter().map(|row| row.to_vec()).collect::<Vec<_>>());
 }
 
 /// How many columns fit, at least one.

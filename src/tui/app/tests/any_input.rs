@@ -5,7 +5,7 @@ use super::*;
 use crate::analysis::baseline::testing::baseline;
 use crate::analysis::testing::Synthetic;
 use crate::model::profile::Profile;
-use crate::model::{Baseline, Mark, Scope, TaskState};
+use crate::model::{Baseline, LatencyCount, Mark, Scope, TaskState};
 use crate::tui::keys::TABLE;
 use crate::tui::panel::ScreenId;
 use crate::tui::screens::SessionKind;
@@ -13,9 +13,12 @@ use crate::units::Ops;
 use crate::view::baseline::BaselineComparisonView;
 use crate::view::diff::testing::{costlier, sides};
 use crate::view::diff::{DiffView, Per};
+use crate::view::fleet::FleetTables;
 use crate::view::picker::{CgroupChoice, MachineChoice, ProcessChoice, RecordingChoice};
 use crate::view::query::{Bounds, Query};
-use crate::view::snapshot::{SessionBaseline, snapshot_of_comparison, snapshot_of_profile, snapshot_of_sweep};
+use crate::view::snapshot::{
+    SessionBaseline, snapshot_of_comparison, snapshot_of_fleet, snapshot_of_profile, snapshot_of_sweep,
+};
 use crate::view::sweep::fixture::{self, Machine};
 use crate::view::sweep::{SweepView, difference};
 use proptest::prelude::*;
@@ -57,6 +60,10 @@ fn recorded() -> Profile {
     }
     let mut profile = s.finish();
     profile.ops = (0..=10).map(|second| (seconds(second), Ops(second * 1000))).collect();
+    for (second, low) in (1..=10).flat_map(|second| [40_000, 50_000, 70_000, 9_000_000].map(|low| (second, low))) {
+        let (low, high) = (Nanos(low), Some(Nanos(low + 500)));
+        profile.latencies.push(LatencyCount { at: seconds(second), low, high, count: 60_000_000 / low.0 });
+    }
     profile.marks = vec![Mark { at: seconds(4), label: "deploy \u{1b}[1m".into() }];
     profile
 }
@@ -66,10 +73,11 @@ enum Source {
     Profile(Box<Profile>, Box<(Baseline, BaselineComparisonView)>),
     Sweep(Box<SweepView>),
     Comparison(Arc<DiffView>),
+    Fleet(Arc<FleetTables>),
 }
 
 impl Source {
-    fn all() -> [Source; 3] {
+    fn all() -> [Source; 4] {
         let mut twice = costlier();
         let other = twice.comparisons[0].clone();
         twice.comparisons.push(other);
@@ -80,6 +88,7 @@ impl Source {
             Source::Profile(Box::new(profile), Box::new((baseline, against))),
             Source::Sweep(Box::new(swept)),
             Source::Comparison(Arc::new(twice)),
+            Source::Fleet(Arc::new(FleetTables::of(crate::view::fleet::fixture::hostile()))),
         ]
     }
 
@@ -104,6 +113,7 @@ impl Source {
                 let view = query.per.map_or_else(|| view.clone(), divided);
                 snapshot_of_comparison(&view, &[Per::Op, Per::Share, Per::None], query)
             }
+            Source::Fleet(tables) => snapshot_of_fleet(tables, query),
         }
     }
 }
@@ -158,6 +168,7 @@ impl<'a> Running<'a> {
             Source::Profile(..) => SessionKind::Profile,
             Source::Sweep(_) => SessionKind::Sweep,
             Source::Comparison(_) => SessionKind::Comparison,
+            Source::Fleet(_) => SessionKind::Fleet,
         };
         Msg::Opened { kind, live: kind == SessionKind::Profile, baseline: true }
     }

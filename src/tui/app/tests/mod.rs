@@ -16,6 +16,7 @@ use ratatui::crossterm::event::Event;
 
 mod any_input;
 mod comparison;
+mod fleet;
 mod session;
 mod sweep;
 

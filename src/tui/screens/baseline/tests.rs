@@ -47,7 +47,7 @@ fn result(at: u64) -> WindowResult {
     };
     let second = |at: u64| Nanos(at * 1_000_000_000);
     let window = Window { from: second(at), to: second(at + 1) };
-    WindowResult { window, state, load: Some(1000.0), ratio, raised: at == 33, cleared: false }
+    WindowResult { window, state, load: Some(1000.0), ratio, latency_p99: None, raised: at == 33, cleared: false }
 }
 
 /// A target that waits for a CPU that a batch job occupies.

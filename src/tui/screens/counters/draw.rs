@@ -106,6 +106,7 @@ fn course<'a>(row: &Row<'a>) -> &'a [(crate::units::Nanos, Option<f64>)] {
 fn section(section: Section) -> &'static str {
     match section {
         Section::Operation => "operation",
+        Section::Latency => "latency",
         Section::Cpu => "CPU",
         Section::Hardware => "hardware",
         Section::Scheduler => "scheduler",

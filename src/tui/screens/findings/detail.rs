@@ -83,9 +83,17 @@ fn remedy(why: Why) -> Option<&'static str> {
         Why::ThreadsUnread => Some("record the waits themselves: --off-cpu sees every thread"),
         Why::TooCostly => Some("count nevertheless: --max-overhead 100"),
         Why::Interleaved => Some("sample each event by itself: -e cycles,instructions"),
-        Why::RunsScatter | Why::Suspect | Why::NotPermitted | Why::Multiplexed | Why::NoOpsSource | Why::TargetGone => {
-            None
-        }
+        Why::NoSlo => Some("give one: --slo 5ms"),
+        Why::BeyondRange
+        | Why::TooFewHosts
+        | Why::Unvarying
+        | Why::CoarseBins
+        | Why::RunsScatter
+        | Why::Suspect
+        | Why::NotPermitted
+        | Why::Multiplexed
+        | Why::NoOpsSource
+        | Why::TargetGone => None,
     }
 }
 

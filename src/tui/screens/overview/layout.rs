@@ -2,7 +2,7 @@
 //! If there is not enough room, the least important parts are dropped.
 
 use super::page::{Drawing, Item, Page, Rows};
-use super::{below, rates, split, tiles};
+use super::{below, latency, rates, split, tiles};
 use crate::model::MetricId;
 use crate::tui::panel::PanelContext;
 use crate::view::overview::Overview;
@@ -43,6 +43,9 @@ pub(super) fn layout(view: &Overview, cx: &PanelContext<'_>, area: Rect) -> Page
     if rows.left() >= BELOW + 2 {
         rule(&mut rows, &mut page);
         split::split(view, cx, &mut rows, &mut page);
+    }
+    if rows.left() > BELOW + 1 {
+        latency::latency(view, cx, &mut rows, &mut page);
     }
     let groups = rates::shown(view, hidden);
     let room = usize::from(rows.left().saturating_sub(BELOW + 1));

@@ -2,6 +2,7 @@
 
 mod below;
 mod draw;
+mod latency;
 mod layout;
 mod page;
 mod panel;
@@ -65,6 +66,7 @@ impl State {
                 let evidence = found.map(|finding| finding::evidence(finding, cx)).unwrap_or_default();
                 if evidence.is_empty() { vec![PanelRequest::Go(ScreenId::Findings)] } else { evidence }
             }
+            Some(Item::Latency) => vec![PanelRequest::Go(ScreenId::Latency)],
             Some(Item::Part(_)) => vec![PanelRequest::Go(ScreenId::Threads)],
             Some(Item::Tile(id) | Item::Rate(id)) => vec![PanelRequest::Metric(*id)],
             None => Vec::new(),

@@ -11,6 +11,8 @@ pub(super) enum Item {
     Tile(MetricId),
     /// A part of the threads' time.
     Part(MetricId),
+    /// The latency of operations.
+    Latency,
     /// A rate of a group.
     Rate(MetricId),
     /// A function: its name and its module's path.

@@ -62,6 +62,7 @@ impl Panel for State {
         match self.selected.as_ref()? {
             Item::Tile(id) => view.factor(*id).map(|factor| words::in_full(factor, "")),
             Item::Part(id) => view.factor(*id).map(|factor| words::in_full(factor, "threads' time")),
+            Item::Latency => view.latency.as_ref().map(|latency| visible(&latency.about()).into_owned()),
             Item::Rate(id) => {
                 let group = view.groups.iter().find(|group| group.rates.iter().any(|rate| rate.id == *id));
                 view.factor(*id).map(|factor| words::in_full(factor, group.map_or("", |group| group.name)))
@@ -92,6 +93,7 @@ impl Panel for State {
             Item::Function(name, _) => Some(name.clone()),
             Item::Tile(id) | Item::Part(id) | Item::Rate(id) => Some(id.name().to_string()),
             Item::Finding(rule) => Some(rule.clone()),
+            Item::Latency => None,
         }
     }
 }

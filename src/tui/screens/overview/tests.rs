@@ -151,6 +151,18 @@ fn the_law_is_one_line_and_its_change_is_shared_out() {
 }
 
 #[test]
+fn latency_has_a_line_of_quantiles_that_opens_its_screen() {
+    let mut stage = Stage::of(&crate::view::latency_history::testing::profile(40, true), None);
+    let shown = stage.drawn(80, 19);
+    assert!(shown.contains("latency p50 161 us   p99 260 us   p99.9 16.3 ms   max 80.4 ms"), "{shown}");
+    stage.panel.selected = Some(Item::Latency);
+    assert_eq!(stage.act(Action::Enter, Rect::new(0, 0, 80, 19)), Some(vec![PanelRequest::Go(ScreenId::Latency)]));
+    assert!(stage.drawn(40, 19).contains("[calls of serve in /opt/server: 45,042 operations, 1,130/s]"));
+    let mut none = Stage::of(&crate::view::latency_history::testing::profile(4, false), None);
+    assert!(none.drawn(80, 19).contains("latency no operation ended in this time"));
+}
+
+#[test]
 fn ascii_without_colours_tells_as_much() {
     let mut stage = Stage::of(&counted(), Some(6000));
     (stage.theme, stage.glyphs) = (Theme::new(ThemeName::Mono, ColourDepth::Sixteen), Glyphs::ASCII);

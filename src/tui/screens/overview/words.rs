@@ -81,6 +81,8 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::OpsSilent => &["the operation source gave no total", "no total yet"],
         Why::Multiplexed => &["counted for too little of the time"],
         Why::TooFewSamples => &["too few samples"],
+        Why::TooFewHosts => &["too few hosts"],
+        Why::Unvarying => &["it did not vary"],
         Why::Interleaved => &["other code runs between its samples", "interleaved"],
         Why::RunsScatter => &["runs of the same differ by as much", "runs scatter"],
         Why::LostEvents => &["records were lost"],
@@ -91,6 +93,9 @@ pub(super) fn reasons(factor: &Factor, why: Why, view: &Overview) -> &'static [&
         Why::ThreadsUnread => &["most threads ended unread", "unread"],
         Why::QueueUnknown => &["blocked time may be run-queue time", "queue unknown"],
         Why::TooCostly => &["counting would cost too much (--max-overhead)", "too costly"],
+        Why::CoarseBins => &["only an interval is known", "interval only"],
+        Why::NoSlo => &["no SLO is given (--slo)", "no --slo"],
+        Why::BeyondRange => &["longer than its source can measure", "beyond range"],
         Why::Suspect => &["counters come to a value that cannot be", "suspect"],
     }
 }

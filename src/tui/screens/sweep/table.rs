@@ -12,9 +12,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// Columns that stay on a narrow terminal, most important first; all others are dropped before them, from the last.
-const FIRST: [&str; 9] = [
+const FIRST: [&str; 11] = [
     "ops_per_s",
     "efficiency",
+    "latency_p99_ns",
+    "latency_p50_ns",
     "us_per_op",
     "cpu_ns_per_op",
     "path_length",

@@ -24,6 +24,16 @@ fn clock() -> View {
     View::of(&fixture::meta(Machine::Clock), &fixture::analysis(Machine::Clock), None)
 }
 
+#[test]
+fn latency_stands_next_to_throughput() {
+    let (meta, analysis) = fixture::with_latency();
+    let mut state = state(View::of(&meta, &analysis, None));
+    state.step(-5);
+    let shown = drawn(&state, 100, 25);
+    assert!(shown.contains("p50") && shown.contains("p99") && shown.contains("2.10 ms"), "{shown}");
+    assert!(shown.contains("p50 100 us") && shown.contains(" ms]"), "{shown}");
+}
+
 /// One point, one run, no operations.
 fn thin() -> View {
     let (meta, analysis) = fixture::thin();

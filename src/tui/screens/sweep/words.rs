@@ -6,6 +6,7 @@ use crate::model::Unit;
 use crate::tui::panel::PanelContext;
 use crate::view::escape::visible;
 use crate::view::number::{percent, quantity, three_digits};
+use crate::view::sweep::latency;
 use crate::view::sweep::{Column, Loss, PointView, SweepView, Value, words};
 
 /// A point: throughput, efficiency, the largest losses, and the missing values.
@@ -13,6 +14,9 @@ pub(super) fn point(view: &SweepView, point: &PointView, cx: &PanelContext<'_>) 
     let mut parts = vec![head(view, point, cx)];
     if let Some(efficiency) = point.values.get("efficiency").and_then(|value| value.mean()) {
         parts.push(format!("{} of the ideal", percent(efficiency).joined()));
+    }
+    if let Some(latency) = &point.latency {
+        parts.push(latency::text(latency));
     }
     if let Some(lost) = most_lost(view, point) {
         parts.push(lost);

@@ -43,7 +43,7 @@ pub fn values(highest: f64, steps: usize) -> Vec<f64> {
 }
 
 /// Moments at round distances from the origin, with labels, as many as fit into `columns`.
-pub(super) fn times(span: (Nanos, Nanos), origin: Origin, columns: u16) -> Vec<(Nanos, String)> {
+pub fn times(span: (Nanos, Nanos), origin: Origin, columns: u16) -> Vec<(Nanos, String)> {
     let length = (span.1 - span.0).0;
     let labels = (u64::from(columns) / APART).max(1);
     let Some(step) = STEPS.into_iter().find(|step| length / step <= labels) else { return Vec::new() };

@@ -9,7 +9,7 @@ use super::{WidgetContext, put};
 use crate::model::Unit;
 use crate::units::Nanos;
 
-pub use axis::values as round_values;
+pub use axis::{times as round_times, values as round_values};
 pub use canvas::Canvas;
 
 /// One line.

@@ -18,7 +18,15 @@ fn assessment(states: &[WindowState]) -> Assessment {
     let result = |(at, state): (usize, &WindowState)| {
         let from = at as u64 * SECOND;
         let window = Window { from: Nanos(from), to: Nanos(from + SECOND) };
-        WindowResult { window, state: *state, load: None, ratio: None, raised: false, cleared: false }
+        WindowResult {
+            window,
+            state: *state,
+            load: None,
+            ratio: None,
+            latency_p99: None,
+            raised: false,
+            cleared: false,
+        }
     };
     let diagnosis = Diagnosis {
         state: states.last().copied().unwrap_or(WindowState::Waiting),

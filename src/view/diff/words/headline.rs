@@ -4,6 +4,7 @@
 use super::conditions::subgroup_text;
 use super::values::{change, interval, own_change, relative, shown, typed, within};
 use crate::analysis::diff::{PRIMARY, Settings};
+use crate::model::MetricId;
 use crate::view::diff::{AnswerKind, Basis, ComparisonView, LoadAdjustment, MetricRow, Verdict};
 
 /// The conclusions of a comparison, in sentences.
@@ -24,6 +25,7 @@ pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings
     if let Some(text) = open_for_load(view) {
         out.push(text);
     }
+    out.extend(latency(view, settings));
     for check in view.groups.iter().filter(|check| check.disagrees) {
         out.push(subgroup_text(check));
     }
@@ -68,6 +70,39 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
     {
         out.push(format!("As recorded, without adjusting for load: {change}."));
     }
+}
+
+/// The p99 of the latency where both sides measured it: operations may wait longer at the same cost.
+fn latency(view: &ComparisonView, settings: &Settings) -> Option<String> {
+    let name = MetricId::LatencyP99.name();
+    let same_load = view.at_same_load(name);
+    let row = same_load.or_else(|| view.metrics.iter().find(|row| row.name == name))?;
+    let (base, new) = (row.base.value()?, row.new.value()?);
+    let interval = match (interval(row), within(row)) {
+        (Some(ends), _) => format!(" ({} interval {ends})", typed(settings.confidence)),
+        (None, Some(ends)) => format!(" between these two recordings ({ends} from their windows)"),
+        (None, None) => String::new(),
+    };
+    let load_differs = match view.load.adjustment {
+        LoadAdjustment::Apart | LoadAdjustment::TooFewRuns { .. } | LoadAdjustment::Near => true,
+        LoadAdjustment::Done { .. } => same_load.is_none(),
+        LoadAdjustment::Same | LoadAdjustment::Opposed | LoadAdjustment::Unknown => false,
+    };
+    let verdict = match row.verdict {
+        Verdict::More | Verdict::Less if load_differs => "undecided, as the load differed",
+        Verdict::More => "slower, beyond chance",
+        Verdict::Less => "faster, beyond chance",
+        Verdict::Same => "no change",
+        Verdict::Undecided => "undecided",
+    };
+    let at = if same_load.is_some() { " at the same load" } else { "" };
+    let change = own_change(row).unwrap_or_default();
+    Some(format!(
+        "Latency {verdict}: {}{at} {} -> {}, {change}{interval}.",
+        row.label,
+        shown(base, row.unit),
+        shown(new, row.unit)
+    ))
 }
 
 /// How to measure the variation between runs.

@@ -6,6 +6,7 @@ mod classes;
 mod counters;
 mod evaluation;
 mod synthetic;
+mod tail;
 mod whole;
 
 use super::*;

@@ -216,6 +216,8 @@ impl SyntheticProgram {
             } else {
                 Measure::Missing(Why::Idle)
             },
+            latency_p50: Measure::Missing(Why::NotRecorded),
+            latency_p99: Measure::Missing(Why::NotRecorded),
         };
         Point { n, region, runs, numbers }
     }
@@ -347,6 +349,7 @@ fn run(load: &OperationCost, n: u32, factor: f64, off_cpu: bool) -> Run {
         stolen_in_cpu_time: None,
         cpu: cost(&load.cpu, 1e6, &seconds),
         blocked: off_cpu.then(|| cost(&load.blocked, 1e5, &seconds)),
+        latency: None,
     }
 }
 

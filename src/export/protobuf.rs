@@ -1,20 +1,4 @@
-//! The small part of protobuf that a profile needs: numbers, strings, nested messages, packed lists.
-
-/// Field numbers of `Profile`.
-pub(super) mod field {
-    pub const SAMPLE_TYPE: u32 = 1;
-    pub const SAMPLE: u32 = 2;
-    pub const MAPPING: u32 = 3;
-    pub const LOCATION: u32 = 4;
-    pub const FUNCTION: u32 = 5;
-    pub const STRING: u32 = 6;
-    pub const TIME_NANOS: u32 = 9;
-    pub const DURATION_NANOS: u32 = 10;
-    pub const PERIOD_TYPE: u32 = 11;
-    pub const PERIOD: u32 = 12;
-    pub const COMMENT: u32 = 13;
-    pub const DEFAULT_SAMPLE_TYPE: u32 = 14;
-}
+//! The small part of protobuf that is written here: numbers, strings, nested messages, packed lists.
 
 /// A message under construction.
 #[derive(Debug, Default)]
@@ -22,8 +6,9 @@ pub(super) struct Message {
     bytes: Vec<u8>,
 }
 
-/// Wire types: a number, or bytes after their length.
+/// Wire types: a number, eight bytes, or bytes after their length.
 const VARINT: u32 = 0;
+const FIXED: u32 = 1;
 const LENGTH: u32 = 2;
 
 impl Message {
@@ -33,6 +18,17 @@ impl Message {
             self.key(field, VARINT);
             varint(&mut self.bytes, value);
         }
+    }
+
+    /// A number in eight bytes, even zero.
+    pub fn fixed(&mut self, field: u32, value: u64) {
+        self.key(field, FIXED);
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// A floating-point number, even zero.
+    pub fn double(&mut self, field: u32, value: f64) {
+        self.fixed(field, value.to_bits());
     }
 
     /// A string, even an empty one.
@@ -94,6 +90,16 @@ mod tests {
         let mut largest = Vec::new();
         varint(&mut largest, u64::MAX);
         assert_eq!(largest, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
+    }
+
+    #[test]
+    fn fixed_numbers_have_eight_bytes_lowest_first() {
+        let mut message = Message::default();
+        message.double(4, 1.0);
+        message.fixed(3, 1);
+        let (double, fixed) = message.bytes().split_at(9);
+        assert_eq!(double, [0x21, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+        assert_eq!(fixed, [0x19, 1, 0, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -1,0 +1,60 @@
+//! What the tables say of one job.
+
+use super::section::{Section, SectionId};
+use super::sections::whole;
+use super::types::{FleetJob, FleetView};
+use super::words::cpu_time;
+use crate::view::number::{count, percent};
+
+/// The tables with the rows of a job on its platform, without the columns that name it; those without rows are left out.
+#[must_use]
+pub fn job_sections(view: &FleetView, job: &FleetJob) -> Vec<Section> {
+    let mut sections = whole(&of_job(view, job));
+    sections.retain(|section| section.id != SectionId::Jobs && section.speaks());
+    for section in &mut sections {
+        section.drop_column("job");
+        section.drop_column("platform");
+    }
+    sections
+}
+
+/// How much it costs and what is unusual about it, in a line without its name.
+#[must_use]
+pub fn job_summary(job: &FleetJob) -> String {
+    let counted = |number: usize, what: &str| match number {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        number => format!("{} {what}s", count(number as u64)),
+    };
+    format!(
+        "{}, {}, {} of CPU time ({}), {}, {}",
+        counted(job.hosts as usize, "host"),
+        counted(job.windows as usize, "window"),
+        cpu_time(job.cpu_s),
+        percent(job.share).joined(),
+        counted(job.unusual_hosts(), "unusual host"),
+        counted(job.neighbours(), "suspect")
+    )
+}
+
+/// The view with the job alone.
+fn of_job(view: &FleetView, job: &FleetJob) -> FleetView {
+    let here = |name: &str, platform: &str| name == job.job && platform == job.platform;
+    FleetView {
+        jobs: vec![job.clone()],
+        configs: Vec::new(),
+        functions: Vec::new(),
+        notes: Vec::new(),
+        chance: view.chance.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
+        versions: view.versions.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
+        contention: view.contention.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
+        influences: view.influences.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
+        platform_checks: view.platform_checks.iter().filter(|row| row.job == job.job).cloned().collect(),
+        seasons: view.seasons.iter().filter(|row| row.job == job.job).cloned().collect(),
+        alarms: view.alarms.iter().filter(|row| row.job == job.job).cloned().collect(),
+        schema_version: view.schema_version,
+        facts: view.facts.clone(),
+        extent: view.extent,
+        pairs_tested: view.pairs_tested,
+    }
+}

@@ -1,0 +1,114 @@
+use super::fixture::{empty, full, hostile, many_jobs, one_job};
+use super::*;
+use crate::export;
+use crate::export::text::Style;
+use serde_json::{Value, json};
+
+/// All made-up answers.
+fn all() -> [FleetView; 5] {
+    [full(), empty(), one_job(), many_jobs(), hostile()]
+}
+
+fn text(view: &FleetView, limit: usize) -> String {
+    String::from_utf8(export::text::fleet(view, limit, Style { width: Some(80), colour: false })).unwrap()
+}
+
+#[test]
+fn every_row_has_as_many_cells_as_headings() {
+    for view in all() {
+        for section in sections(&view, 0) {
+            assert!(section.names <= section.head.len(), "{}", section.title);
+            for row in &section.rows {
+                assert_eq!(row.len(), section.head.len(), "{}: {row:?}", section.title);
+            }
+        }
+    }
+    assert_eq!(sections(&full(), 0).len(), 11, "every table is there");
+    assert!(sections(&empty(), 0).is_empty());
+}
+
+#[test]
+fn rows_beyond_the_limit_are_counted() {
+    let jobs = &sections(&many_jobs(), 20)[0];
+    assert_eq!((jobs.title, jobs.rows.len(), jobs.left_out), ("Jobs", 20, 184));
+    assert!(text(&many_jobs(), 20).contains("184"), "and the text says so");
+}
+
+#[test]
+fn a_job_has_its_rows_of_every_table_without_the_columns_that_name_it() {
+    let view = full();
+    let told = |at: usize| {
+        let sections = job_sections(&view, &view.jobs[at]);
+        assert!(sections.iter().all(|section| !section.head.contains(&"job") && !section.head.contains(&"platform")));
+        sections.iter().map(|section| (section.title, section.rows.len())).collect::<Vec<_>>()
+    };
+    let whole = [
+        ("Usual values", 2),
+        ("Unusual hosts", 3),
+        ("Suspects", 2),
+        ("Versions", 1),
+        ("Contention", 1),
+        ("Influence of neighbours", 1),
+        ("Seasons", 1),
+        ("Alarms", 1),
+    ];
+    assert_eq!(told(0), whole);
+    assert_eq!(told(3), [], "nothing is known of it");
+    let summary = "24 hosts, 40,320 windows, 528 h of CPU time (47.5%), 2 unusual hosts, 2 suspects";
+    assert_eq!(job_summary(&view.jobs[0]), summary);
+    assert!(job_summary(&view.jobs[3]).ends_with("no unusual hosts, no suspects"));
+}
+
+#[test]
+fn a_session_has_every_table_and_says_what_an_empty_one_means() {
+    let tables = FleetTables::of(empty());
+    for id in [SectionId::Jobs, SectionId::Hosts, SectionId::Alarms] {
+        assert!(tables.section(id).is_some_and(|section| section.rows.is_empty()), "{}", id.nothing());
+    }
+    assert_eq!((headline(&tables.view).as_str(), covered(&tables.view).as_str()), ("no windows", "no windows"));
+    assert!(headline(&full()).ends_with(&covered(&full())));
+}
+
+#[test]
+fn one_platform_is_named_once_and_not_in_every_row() {
+    let view = one_job();
+    assert!(sections(&view, 0).iter().all(|section| !section.head.contains(&"platform")));
+    assert!(headline(&view).contains(fixture::PLATFORMS[1]), "{}", headline(&view));
+    assert!(headline(&full()).contains("2 platforms"), "{}", headline(&full()));
+}
+
+#[test]
+fn the_json_keeps_to_its_schema_which_refuses_text_for_numbers() {
+    let (mut schemas, mut compiler) = (boon::Schemas::new(), boon::Compiler::new());
+    let schema: Value = serde_json::from_str(export::json::FLEET_SCHEMA).unwrap();
+    compiler.add_resource("fleet.json", schema).unwrap();
+    let id = compiler.compile("fleet.json", &mut schemas).unwrap();
+    for view in all() {
+        let value: Value = serde_json::from_slice(&export::json::fleet(&view).unwrap()).unwrap();
+        if let Err(error) = schemas.validate(&value, id) {
+            panic!("{error:#}");
+        }
+        for (place, wrong) in [("/extent/hosts", json!("48")), ("/jobs", json!({}))] {
+            let mut value = value.clone();
+            *value.pointer_mut(place).unwrap() = wrong;
+            assert!(schemas.validate(&value, id).is_err(), "{place}");
+        }
+    }
+}
+
+#[test]
+fn names_do_not_act_on_a_terminal_or_a_page() {
+    let view = hostile();
+    let text = text(&view, 0);
+    assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+    assert!(!text.contains('\u{202e}'), "{text:?}");
+    let page = String::from_utf8(export::html::fleet(&view)).unwrap();
+    assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page:?}");
+    assert!(!page.contains("<script") && !page.contains("<b>") && page.contains("&lt;script&gt;"), "{page}");
+}
+
+#[test]
+fn the_text_reads_well() {
+    insta::assert_snapshot!("full", text(&full(), 20));
+    insta::assert_snapshot!("empty", text(&empty(), 20));
+}
