@@ -24,8 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The same at the end of the watch, for the last one.
 const LAST_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The longest pause after failures.
-const LONGEST_PAUSE: u32 = 60;
+/// The longest pause before a request is repeated, however long the collector asks for: it is back for that long at most
+/// before it gets the values.
+const LONGEST_PAUSE: u32 = 30;
 
 /// Pushes until the watch ends.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl MetricsPusher {
                 let origin = Origin { host: host.clone(), started_ns, now_ns: clock::unix_ns() };
                 otlp::request(&gauges(), &origin)
             };
-            let mut queue = Queue { requests: VecDeque::new(), failures: 0, send, tell };
+            let mut queue = Queue { requests: VecDeque::new(), failures: 0, attempts: 0, send, tell };
             run(&mut queue, read, &stopped);
         };
         let thread = std::thread::Builder::new().name("otlp".into()).spawn(run).context(|| "cannot start a thread")?;
@@ -101,6 +102,8 @@ struct Queue<S, T> {
     requests: VecDeque<Vec<u8>>,
     /// Failures in a row.
     failures: u32,
+    /// Failed attempts to send the first request: those of others say nothing about when to repeat it.
+    attempts: u32,
     send: S,
     tell: T,
 }
@@ -120,7 +123,7 @@ impl<S: FnMut(&[u8], Duration) -> Result<Posted>, T: FnMut(Message)> Queue<S, T>
             let (error, again) = match &answer {
                 Ok(Posted { status: 200..=299, .. }) => {
                     self.failures = 0;
-                    self.requests.pop_front();
+                    self.next_request();
                     continue;
                 }
                 // The only ones that the protocol lets a client repeat.
@@ -133,14 +136,20 @@ impl<S: FnMut(&[u8], Duration) -> Result<Posted>, T: FnMut(Message)> Queue<S, T>
                 (self.tell)(Message::of(&error.context("metrics are not pushed")));
             }
             if !again {
-                self.requests.pop_front();
+                self.next_request();
                 continue;
             }
-            let grown = 1 << (self.failures - 1).min(6);
+            let grown = 1 << self.attempts.min(6);
+            self.attempts += 1;
             let asked = answer.ok().and_then(|answer| answer.retry_after);
             return Some(Duration::from_secs(asked.unwrap_or(grown).clamp(1, LONGEST_PAUSE).into()));
         }
         None
+    }
+
+    fn next_request(&mut self) {
+        self.requests.pop_front();
+        self.attempts = 0;
     }
 }
 
@@ -168,6 +177,7 @@ mod tests {
         let mut queue = Queue {
             requests: VecDeque::new(),
             failures: 0,
+            attempts: 0,
             send: |body: &[u8], _| {
                 sent.borrow_mut().push(body[0]);
                 let status = answers.borrow_mut().pop_front().unwrap()?;
@@ -192,12 +202,25 @@ mod tests {
     }
 
     #[test]
+    fn what_was_refused_for_good_does_not_delay_what_can_be_sent_again() {
+        let answers = RefCell::new(VecDeque::from([500, 500, 500, 500, 503, 503, 200]));
+        let send = |_: &[u8], _| Ok(Posted { status: answers.borrow_mut().pop_front().unwrap(), retry_after: None });
+        let mut queue = Queue { requests: VecDeque::new(), failures: 0, attempts: 0, send, tell: |_| {} };
+        for at in 0..5 {
+            queue.add(vec![at]);
+        }
+        assert_eq!(queue.send_all(PATIENCE), Some(Duration::from_secs(1)));
+        assert_eq!(queue.send_all(PATIENCE), Some(Duration::from_secs(2)));
+        assert_eq!((queue.send_all(PATIENCE), queue.requests.len()), (None, 0));
+    }
+
+    #[test]
     fn a_collector_that_is_gone_for_long_costs_bounded_memory_and_the_oldest_values() {
         let fails = |_: &[u8], _| Err(Error::new(ErrorKind::Io, "gone"));
-        let mut queue = Queue { requests: VecDeque::new(), failures: 0, send: fails, tell: |_| {} };
+        let mut queue = Queue { requests: VecDeque::new(), failures: 0, attempts: 0, send: fails, tell: |_| {} };
         for at in 0..200 {
             queue.add(vec![at]);
-            assert!(queue.send_all(PATIENCE).unwrap() <= Duration::from_secs(60));
+            assert!(queue.send_all(PATIENCE).unwrap() <= Duration::from_secs(LONGEST_PAUSE.into()));
         }
         assert_eq!((queue.requests.len(), queue.requests[0][0]), (BACKLOG, 140));
     }
@@ -210,8 +233,13 @@ mod tests {
             sent.borrow_mut().push(body[0]);
             Ok(Posted { status: 200, retry_after: None })
         };
-        let mut queue =
-            Queue { requests: VecDeque::from([vec![1], vec![2]]), failures: 0, send: accepts, tell: |_| {} };
+        let mut queue = Queue {
+            requests: VecDeque::from([vec![1], vec![2]]),
+            failures: 0,
+            attempts: 0,
+            send: accepts,
+            tell: |_| {},
+        };
         drop(stop);
         run(&mut queue, || vec![3], &stopped);
         assert_eq!(*sent.borrow(), [3]);
