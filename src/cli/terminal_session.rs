@@ -129,7 +129,7 @@ impl Output {
     /// Prints its path if it is not empty.
     fn tell(&self, terminal: &Terminal) {
         if self.file.metadata().is_ok_and(|file| file.len() > 0) {
-            terminal.say(&format!("the command's output: {}", Path::display(&self.path)));
+            terminal.say(&format!("output of other programs during the session: {}", Path::display(&self.path)));
         }
     }
 }
