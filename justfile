@@ -66,6 +66,10 @@ sql *ARGS:
     cargo build --locked
     tests/benches/sql.py target/debug/ironlaw {{ARGS}}
 
+# A day of a data set in fast motion: the bytes, files and time that the minutes of a recording take (minutes long; of a busy host).
+dataset-day RECORDING:
+    IRONLAW_RECORDING={{absolute_path(RECORDING)}} cargo test --release --locked --lib -- --ignored --nocapture a_day_of_a_recorded_host
+
 # Whether polars, Spark and DuckDB answer the fleet's queries alike (needs Java; python3 -m pip install duckdb pyspark).
 fleet-engines *ARGS:
     cargo build --release --locked --features fleet

@@ -1,11 +1,13 @@
 //! polars as the engine: lazy plans over Parquet files, run in batches, so that data may be larger than memory.
 
+use super::dataset::files;
 use super::sql_table::{Question, SqlRows, SqlTable};
 use crate::error::{Error, ErrorKind, Result, catch_panic};
 use crate::model::{ResultColumn, ResultTable};
 use crate::tables::Table;
 use polars::prelude::*;
 use polars::sql::SQLContext;
+use std::path::Path;
 
 pub(super) fn answer(tables: &[SqlTable], questions: &[Question<'_>]) -> Result<Vec<ResultTable>> {
     // The planner panics on some queries that it does not understand.
@@ -32,11 +34,10 @@ fn frame(table: &SqlTable) -> Result<LazyFrame> {
         SqlRows::Folder(path) => {
             // Without parsing: a host called 0042 is not a number, and a day stays as it is written.
             let hive = HiveOptions { enabled: Some(true), hive_start_idx: 0, schema: None, try_parse_dates: false };
-            let options = ScanArgsParquet { hive_options: hive, ..ScanArgsParquet::default() };
-            let path = path
-                .to_str()
-                .ok_or_else(|| Error::new(ErrorKind::Usage, format!("the path {} is not UTF-8", path.display())))?;
-            let scan = LazyFrame::scan_parquet(PlRefPath::new(path), options).map_err(failed)?;
+            let options = ScanArgsParquet { hive_options: hive, glob: false, ..ScanArgsParquet::default() };
+            // Each by its name: of a folder, the engine takes the temporary files of writers for tables, too.
+            let files: Vec<PlRefPath> = files(path)?.iter().map(|path| utf8(path)).collect::<Result<_>>()?;
+            let scan = LazyFrame::scan_parquet_files(files.into(), options).map_err(failed)?;
             let keys = ["job", "day", "host"].map(|key| col(key).cast(DataType::String));
             Ok(scan.with_columns(keys))
         }
@@ -46,6 +47,12 @@ fn frame(table: &SqlTable) -> Result<LazyFrame> {
             concat_lf_diagonal(frames, UnionArgs::default()).map_err(failed)
         }
     }
+}
+
+fn utf8(path: &Path) -> Result<PlRefPath> {
+    let text = path.to_str();
+    text.map(PlRefPath::new)
+        .ok_or_else(|| Error::new(ErrorKind::Usage, format!("the path {} is not UTF-8", path.display())))
 }
 
 fn in_memory(recording: &str, part: &Table) -> PolarsResult<DataFrame> {

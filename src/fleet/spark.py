@@ -39,7 +39,8 @@ def main():
         .getOrCreate()
     )
     for name, path in asked["tables"]:
-        spark.read.parquet(path).createOrReplaceTempView(name)
+        # Whatever else lies there, e.g. a note for people, is no table.
+        spark.read.option("pathGlobFilter", "*.parquet").parquet(path).createOrReplaceTempView(name)
     for query in asked["queries"]:
         frame = spark.sql(query["sql"])
         kinds = dict(frame.dtypes)

@@ -57,7 +57,7 @@ fn view(args: &FleetReportArgs) -> Result<FleetView> {
 
 /// What the data set says.
 pub(super) fn answer(dir: &Path, engine: &Engine, settings: &FleetSettings) -> Result<FleetView> {
-    let tables = dataset_tables(&dataset::open(dir)?);
+    let tables = dataset_tables(&dataset::checked(dataset::open(dir)?)?);
     // A table without files is not there; what needs it has no answer.
     let there = |query: &&Query| query.tables.iter().all(|table| tables.iter().any(|there| there.name == *table));
     let asked: Vec<&Query> = QUERIES.iter().filter(there).collect();

@@ -20,7 +20,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// Rows are written this often: a kill loses at most what came since.
-const FLUSH_EVERY_S: u64 = 300;
+pub(super) const FLUSH_EVERY_S: u64 = 300;
 /// Windows between two writes, where windows are short.
 const FLUSH_EVERY_WINDOWS: u64 = 5;
 /// Interval to poll whether the writer is ready for its last task.

@@ -3,6 +3,8 @@
 
 mod command;
 mod dataset;
+#[cfg(test)]
+mod dataset_day;
 mod folder;
 mod lines;
 mod metrics;

@@ -5,16 +5,20 @@ mod columns;
 mod files;
 mod function_hours;
 mod layout;
+mod reading;
 mod root;
 mod writer;
 
 pub use layout::TableKind;
+pub use reading::checked;
 pub use root::{Dataset, is_one, open};
 pub use writer::{DatasetWriter, Origin};
 
 pub(super) use columns::{alarms, functions, neighbours, windows};
 pub(super) use files::write_file;
 pub(super) use layout::{Partition, file_name};
+#[cfg(feature = "fleet")]
+pub(super) use reading::files;
 pub(super) use root::create;
 pub(super) use writer::parquet;
 

@@ -38,7 +38,10 @@ pub fn open(dir: &Path) -> Result<Dataset> {
     let path = dir.join(FILE);
     let file = match File::open(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let text = format!("{} is not a data set: it has no {FILE}", dir.display());
+            let text = match dir.exists() {
+                true => format!("{} is not a data set: it has no {FILE}", dir.display()),
+                false => format!("{} does not exist", dir.display()),
+            };
             return Err(Error::new(ErrorKind::NotFound, text)
                 .hint("Make one with `ironlaw watch --dataset DIR`, `ironlaw fleet add DIR REC` or `ironlaw fleet simulate DIR`."));
         }

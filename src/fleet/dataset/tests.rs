@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::layout::DAY_S;
+use super::reading::files;
 use super::*;
 use crate::error::ErrorKind;
 use crate::model::{AlarmRow, DatasetRows, FunctionRow, NeighbourRow, WindowRow};
@@ -137,11 +138,69 @@ fn old_days_of_this_host_and_job_alone_are_removed() {
 }
 
 #[test]
+fn files_hold_what_matters_of_a_number_and_no_neighbour_without_cpu_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = DatasetWriter::open(dir.path(), &origin("h", 1), None).unwrap();
+    let mut rows = minute(DAY);
+    let exact = [60.000_123_456_7, 15.123_456_789, 123_456_789_012_345.0, 16_777_217.0, 0.000_05];
+    let window = &mut rows.windows[0];
+    (window.length_s, window.cpu_s, window.cycles) = (exact[0], Some(exact[1]), Some(exact[2]));
+    window.operations = Some(exact[3]);
+    rows.neighbours.push(NeighbourRow { cpu_s: exact[4], ..rows.neighbours[0].clone() });
+    writer.add(rows);
+    writer.flush().unwrap();
+    let written = |name| column(dir.path(), TableKind::Windows, name);
+    for (name, exact, most) in [
+        ("length_s", exact[0], 1.0 / 8192.0),
+        ("cpu_s", exact[1], 1.0 / 8192.0),
+        ("cycles", exact[2], exact[2] / 1.6e7),
+    ] {
+        let [written] = written(name)[..] else { panic!("{name}") };
+        assert!((written - exact).abs() <= most && written != exact, "{name}: {written} of {exact}");
+    }
+    assert_eq!(written("operations"), [exact[3]], "operations are exact");
+    assert_eq!(column(dir.path(), TableKind::Neighbours, "cpu_s"), [0.5]);
+}
+
+#[test]
+fn what_is_no_table_is_not_read_and_a_truncated_one_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = DatasetWriter::open(dir.path(), &origin("h", 1), None).unwrap();
+    writer.add(minute(DAY));
+    writer.flush().unwrap();
+    let opened = open(dir.path()).unwrap();
+    let windows = dir.path().join("windows");
+    let whole = files(&windows).unwrap();
+    let [file] = &whole[..] else { panic!("{whole:?}") };
+    let folder = file.parent().unwrap();
+    for other in [".half.parquet.tmp", ".half.parquet", "notes.txt", "copy.parquet.part"] {
+        fs::write(folder.join(other), "PAR1").unwrap();
+    }
+    assert_eq!(files(&windows).unwrap(), whole);
+    assert_eq!(checked(opened.clone()).unwrap(), opened);
+    let bytes = fs::read(file).unwrap();
+    for damaged in [&bytes[..bytes.len() - 1], &bytes[..3], &[], b"not a table"] {
+        fs::write(file, damaged).unwrap();
+        let error = checked(opened.clone()).unwrap_err();
+        assert!(error.kind() == ErrorKind::Corrupt && error.to_string().contains("host=h"), "{error}");
+    }
+    for at in 0..4 {
+        fs::write(folder.join(format!("{at}.parquet")), "").unwrap();
+    }
+    let text = checked(opened.clone()).unwrap_err().to_string();
+    assert!(text.starts_with("5 files") && text.ends_with(" and 2 more"), "{text}");
+    files(&windows).unwrap().iter().for_each(|path| fs::remove_file(path).unwrap());
+    assert_eq!(checked(opened).unwrap().tables, [TableKind::Functions, TableKind::Neighbours]);
+}
+
+#[test]
 fn what_is_no_data_set_or_of_a_later_format_is_refused_with_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     let error = open(dir.path()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.remedy().unwrap().contains("--dataset"));
+    assert!(error.remedy().unwrap().contains("--dataset") && error.to_string().ends_with("it has no dataset.json"));
+    let error = open(&dir.path().join("gone")).unwrap_err();
+    assert!(error.kind() == ErrorKind::NotFound && error.to_string().ends_with("gone does not exist"), "{error}");
     fs::write(dir.path().join("notes.txt"), "").unwrap();
     let error = create(dir.path()).unwrap_err();
     assert!(error.kind() == ErrorKind::Usage && error.to_string().ends_with("exists and is not a data set"), "{error}");
