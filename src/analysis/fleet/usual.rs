@@ -36,6 +36,14 @@ pub struct Usual {
     pub fit: Measure<GevFit>,
 }
 
+impl Usual {
+    /// Whether it has enough hosts and windows to say which host is unusual: `outliers.sql` asks no others.
+    #[must_use]
+    pub fn has_enough(&self) -> bool {
+        self.hosts as f64 >= FEWEST_HOSTS && self.windows as f64 >= FEWEST_WINDOWS
+    }
+}
+
 /// A fitted extreme value distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct GevFit {

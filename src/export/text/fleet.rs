@@ -2,6 +2,7 @@
 
 use super::Style;
 use super::page::{Ink, Page};
+use crate::export::columns::width;
 use crate::view::fleet::{FleetView, headline, sections};
 
 /// The answers as UTF-8 text, each table with at most `limit` rows (0: all).
@@ -16,9 +17,18 @@ pub fn fleet(view: &FleetView, limit: usize, style: Style) -> Vec<u8> {
         page.paragraph("note: ", &format!("{}{fix}", note.text), Some(Ink::Alert));
     }
     for section in sections(view, limit) {
-        page.heading(section.title, &section.about);
+        if page.room_after(width(section.title) + 2) < width(&section.about) {
+            page.heading(section.title, "");
+            page.paragraph("  ", &section.about, Some(Ink::Quiet));
+        } else {
+            page.heading(section.title, &section.about);
+        }
         if !section.rows.is_empty() {
-            page.table_of(&section.head, section.names, &section.rows);
+            let gone = page.fitted_table(&section.head, section.names, &section.rows, |at| section.rank(at));
+            if !gone.is_empty() {
+                let text = format!("too narrow for: {}. A wider terminal or a file (-o) has them.", gone.join("; "));
+                page.paragraph("  ", &text, Some(Ink::Quiet));
+            }
         }
         page.left_out(section.left_out, "rows", " (--limit 0 shows all)");
         for remark in &section.remarks {

@@ -30,6 +30,13 @@ const COLOURS: [&str; 4] = ["\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"];
 /// The width that the tables need at least, and that of prose without a terminal.
 const NARROWEST: usize = 80;
 
+/// Blank columns before each column of a table.
+const SPACE: usize = 2;
+/// The first column of a table is not cut below this width.
+const LEAST_FIRST: usize = 16;
+/// A name in a table that fits its page is not cut below this width.
+const LEAST_NAME: usize = 14;
+
 impl Page {
     pub fn new(style: Style) -> Page {
         let width = style.width.unwrap_or(NARROWEST).max(NARROWEST);
@@ -79,34 +86,71 @@ impl Page {
 
     /// A table whose columns are right-aligned but for the first, which is narrowed on a narrow page.
     pub fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
-        self.table_of(head, 1, rows);
+        let rows = escaped(rows);
+        let mut widths = widest(head, &rows);
+        let others: usize = widths.iter().skip(1).map(|width| width + SPACE).sum();
+        if let Some(first) = widths.first_mut() {
+            *first = self.name_column(*first, others + SPACE).max(LEAST_FIRST);
+        }
+        self.lines(head, 1, &rows, &(0..head.len()).zip(widths).collect::<Vec<_>>());
     }
 
-    /// The same with several columns of names at the left.
-    pub fn table_of(&mut self, head: &[&str], names: usize, rows: &[Vec<String>]) {
-        let shown = |row: &Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
-        let rows: Vec<Vec<String>> = rows.iter().map(shown).collect();
-        let wide = |at: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns::width(cell));
-            cells.max().unwrap_or(0).max(columns::width(head[at]))
+    /// A table that fits the page: names are narrowed, then the columns with the highest ranks go. Returns the headings
+    /// of those.
+    pub fn fitted_table<'a>(
+        &mut self,
+        head: &[&'a str],
+        names: usize,
+        rows: &[Vec<String>],
+        rank: impl Fn(usize) -> usize,
+    ) -> Vec<&'a str> {
+        let rows = escaped(rows);
+        let widths = widest(head, &rows);
+        let least = |at: usize| match at < names {
+            true => widths[at].min(LEAST_NAME.max(columns::width(head[at]))),
+            false => widths[at],
         };
-        let widths: Vec<usize> = (0..head.len()).map(wide).collect();
-        let others: usize = widths.iter().skip(1).map(|width| width + 2).sum();
-        let first = self.name_column(widths.first().copied().unwrap_or(0), others + 2).max(16);
-        let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let mut out = String::new();
-            for (at, cell) in cells.enumerate() {
-                out += &match at {
-                    0 => format!("  {}", columns::left(&columns::middle(cell, first), first)),
-                    at if at < names => format!("  {}", columns::left(cell, widths[at])),
-                    _ => format!("  {}", columns::right(cell, widths[at])),
+        let mut kept: Vec<usize> = (0..head.len()).collect();
+        let spare = |kept: &[usize]| {
+            let needed: usize = kept.iter().map(|at| least(*at) + SPACE).sum();
+            self.room.checked_sub(needed)
+        };
+        while spare(&kept).is_none() && kept.len() > 1 {
+            let last = (0..kept.len()).max_by_key(|at| rank(kept[*at])).unwrap_or(0);
+            kept.remove(last);
+        }
+        let mut spare = spare(&kept).unwrap_or(0);
+        let placed: Vec<(usize, usize)> = kept
+            .iter()
+            .map(|at| {
+                let width = widths[*at].min(least(*at).saturating_add(spare));
+                spare -= width - least(*at);
+                (*at, width)
+            })
+            .collect();
+        self.lines(head, names, &rows, &placed);
+        (0..head.len()).filter(|at| !kept.contains(at)).map(|at| head[at]).collect()
+    }
+
+    /// The captions and rows of a table: which columns, and how wide.
+    fn lines(&mut self, head: &[&str], names: usize, rows: &[Vec<String>], placed: &[(usize, usize)]) {
+        let line = |cell: &dyn Fn(usize) -> String| {
+            let cells = placed.iter().map(|(at, width)| {
+                let cell = cell(*at);
+                let text = match head[*at] {
+                    "function" => columns::function(&cell, *width),
+                    _ => columns::middle(&cell, *width),
                 };
-            }
-            out
+                let aligned = if *at < names { columns::left(&text, *width) } else { columns::right(&text, *width) };
+                format!("  {aligned}")
+            });
+            cells.collect::<String>()
         };
-        self.captions(&line(&mut head.iter().copied()));
-        for row in &rows {
-            self.line(&line(&mut row.iter().map(String::as_str)));
+        let captions = line(&|at| head[at].to_string());
+        self.captions(&captions);
+        for row in rows {
+            let text = line(&|at| row.get(at).cloned().unwrap_or_default());
+            self.line(&text);
         }
     }
 
@@ -137,6 +181,20 @@ impl Page {
     }
 }
 
+fn escaped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let shown = |row: &Vec<String>| row.iter().map(|cell| visible(cell).into_owned()).collect();
+    rows.iter().map(shown).collect()
+}
+
+/// The widest text of each column.
+fn widest(head: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
+    let wide = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns::width(cell));
+        cells.max().unwrap_or(0).max(columns::width(head[at]))
+    };
+    (0..head.len()).map(wide).collect()
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -154,6 +212,7 @@ mod tests {
             page.heading(HOSTILE, HOSTILE);
             page.captions(HOSTILE);
             page.table(&["a", HOSTILE], &[vec![HOSTILE.to_string(), HOSTILE.to_string()]]);
+            page.fitted_table(&["a", HOSTILE], 1, &[vec![HOSTILE.to_string(), HOSTILE.to_string()]], |at| at);
             page.paragraph(HOSTILE, HOSTILE, Some(Ink::Quiet));
             page.left_out(1, HOSTILE, HOSTILE);
             let mut text = String::from_utf8(page.finish()).unwrap();

@@ -48,18 +48,33 @@ impl FleetView {
         let mut note = |text: &str, fix: &str| {
             self.notes.push(Note { topic: "fleet".into(), text: text.into(), fix: Some(fix.into()) });
         };
+        let none = |found: fn(&FleetJob) -> bool| !self.jobs.iter().any(found);
+        let no_cost = none(|job| job.cost.value().is_some());
+        let no_cpi = none(|job| job.cpi.value().is_some());
         if self.extent == Extent::default() {
             note("the data set has no windows", "Collect some with `ironlaw watch --dataset DIR`.");
-        } else if self.jobs.iter().all(|job| job.cost.value().is_none()) {
-            note(
+            return self;
+        }
+        match (no_cost, no_cpi) {
+            (true, true) => note(
+                "no job has operations and no host counts instructions and cycles: the data set says what used the CPUs, \
+                 and nothing about what it cost, so no host, neighbour or version can be found dear",
+                "Give each watch an operation source (--ops); hosts without a hardware PMU need nothing more.",
+            ),
+            (true, false) => note(
                 "no job has operations: there is no cost per operation, and versions and configurations cannot be compared",
                 "Give each watch an operation source: --ops.",
-            );
-        }
-        if !self.jobs.is_empty() && self.jobs.iter().all(|job| job.cpi.value().is_none()) {
-            note(
+            ),
+            (false, true) => note(
                 "no host counts instructions and cycles: costs are CPU time per operation, without CPI",
                 "Hosts without a hardware PMU cannot tell the code from the machine.",
+            ),
+            (false, false) => {}
+        }
+        if none(|job| job.why_no_comparison().is_none()) && !(no_cost && no_cpi) {
+            note(
+                "no job ran on five hosts of one platform for 100 windows: which hosts are unusual is unknown",
+                "Add the data of more hosts, or wait for more minutes.",
             );
         }
         self
@@ -95,6 +110,7 @@ fn of_job(cost: JobCost, usual: &[Usual], outliers: &[OutlierHost], suspects: &[
             .filter(|suspect| suspect.job == cost.job && suspect.is_beyond_chance())
             .cloned()
             .collect(),
+        pairs_tested: suspects.iter().filter(|pair| pair.job == cost.job && pair.p.value().is_some()).count() as u64,
         job: cost.job,
         platform: cost.platform,
         hosts: cost.hosts,

@@ -112,6 +112,7 @@ pub fn job(name: &str, platform: &str, cpu_s: f64) -> FleetJob {
         cost_spec: Some(usual(name, platform, "cpu_s_per_op", 0.001_5)),
         outliers: Vec::new(),
         suspects: Vec::new(),
+        pairs_tested: 18,
     }
 }
 
@@ -124,6 +125,7 @@ fn unmeasured(name: &str, platform: &str, cpu_s: f64) -> FleetJob {
         llc_mpki: Measure::Missing(Why::NotSupported),
         cpi_spec: None,
         cost_spec: None,
+        pairs_tested: 0,
         ..job(name, platform, cpu_s)
     }
 }

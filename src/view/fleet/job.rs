@@ -3,8 +3,8 @@
 use super::section::{Section, SectionId};
 use super::sections::whole;
 use super::types::{FleetJob, FleetView};
-use super::words::cpu_time;
-use crate::view::number::{count, percent};
+use super::words::{counted, cpu_time};
+use crate::view::number::percent;
 
 /// The tables with the rows of a job on its platform, without the columns that name it; those without rows are left out.
 #[must_use]
@@ -21,19 +21,18 @@ pub fn job_sections(view: &FleetView, job: &FleetJob) -> Vec<Section> {
 /// How much it costs and what is unusual about it, in a line without its name.
 #[must_use]
 pub fn job_summary(job: &FleetJob) -> String {
-    let counted = |number: usize, what: &str| match number {
-        0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        number => format!("{} {what}s", count(number as u64)),
+    let known = |number: Option<usize>, what: &str, why: Option<&str>| match number {
+        Some(number) => counted(number as u64, what),
+        None => format!("{what}s unknown ({})", why.unwrap_or("not asked")),
     };
     format!(
         "{}, {}, {} of CPU time ({}), {}, {}",
-        counted(job.hosts as usize, "host"),
-        counted(job.windows as usize, "window"),
+        counted(job.hosts, "host"),
+        counted(job.windows, "window"),
         cpu_time(job.cpu_s),
         percent(job.share).joined(),
-        counted(job.unusual_hosts(), "unusual host"),
-        counted(job.neighbours(), "suspect")
+        known(job.unusual_hosts(), "unusual host", job.why_no_comparison()),
+        known(job.neighbours(), "suspect", job.why_no_suspects())
     )
 }
 

@@ -63,6 +63,27 @@ impl SectionId {
             SectionId::Alarms => "no watch raised an alarm",
         }
     }
+
+    /// The columns that stay where room is short, next to the first, the most important one first.
+    fn important(self) -> &'static [&'static str] {
+        match self {
+            SectionId::Jobs => {
+                &["CPU time", "unusual", "suspects", "platform", "CPU/op", "CPI", "share", "hosts", "instructions/op"]
+            }
+            SectionId::Usual => &["of", "mean", "1 in 1,000 exceeds", "platform", "sd", "hosts", "windows"],
+            SectionId::Hosts => &["job", "dearer", "of", "spans", "from", "platform", "to", "host's mean", "usual"],
+            SectionId::Suspects => &["job", "of the job's cost", "p", "of", "hosts", "its use", "each CPU of it adds"],
+            SectionId::Versions => {
+                &["version", "against", "cost", "p", "platform", "CPI", "path length", "surely cheaper"]
+            }
+            SectionId::Configs => &["against", "operations per CPU time", "p", "of the weight", "hosts"],
+            SectionId::Contention => &["unusual", "last-level cache", "memory bandwidth", "platform", "windows"],
+            SectionId::Influences => &["CPI, each neighbours' CPU", "p", "interference", "platform"],
+            SectionId::Seasons => &["load: peak less trough", "at", "load: season's share", "CPU/op: peak less trough"],
+            SectionId::Functions => &["share", "CPU time", "hosts", "module"],
+            SectionId::Alarms => &["cause", "alarms", "hosts", "last"],
+        }
+    }
 }
 
 /// A table with a title.
@@ -110,6 +131,16 @@ impl Section {
     pub(super) fn with(mut self, rows: impl Iterator<Item = Vec<String>>) -> Section {
         self.rows = rows.collect();
         self
+    }
+
+    /// How soon a column goes where there is no room for all of them: the highest rank first, the first column never.
+    #[must_use]
+    pub fn rank(&self, at: usize) -> usize {
+        let important = self.id.important();
+        match self.head.get(at) {
+            Some(title) if at > 0 => important.iter().position(|it| it == title).unwrap_or(important.len() + at) + 1,
+            _ => 0,
+        }
     }
 
     /// Whether it says something.

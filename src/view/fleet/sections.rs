@@ -3,8 +3,8 @@
 use super::section::{Section, SectionId};
 use super::types::{FleetJob, FleetView};
 use super::words::{
-    MISSING, cpu_time, day_share, effect, estimate, interference, measure, minute, of_measure, plain, probability,
-    ratio, signed,
+    MISSING, counted, cpu_time, day_share, effect, estimate, interference, measure, minute, of_measure, plain,
+    probability, ratio, signed,
 };
 use crate::analysis::fleet::{ClusterComparison, ContentionCounts, FactorChange, Season, Usual};
 use crate::model::{Measure, Unit};
@@ -23,20 +23,20 @@ pub fn sections(view: &FleetView, limit: usize) -> Vec<Section> {
     kept
 }
 
-/// All tables with all rows, empty ones included.
+/// All tables with all rows, empty ones included: what asks for action first, what is usual last.
 pub(super) fn whole(view: &FleetView) -> Vec<Section> {
     let mut all = vec![
         jobs(view),
-        usual(view),
         outliers(view),
         suspects(view),
+        alarms(view),
         versions(view),
         configs(view),
         contention(view),
         influences(view),
-        seasons(view),
         functions(view),
-        alarms(view),
+        usual(view),
+        seasons(view),
     ];
     // All platforms are the same one.
     if view.extent.platforms == 1 {
@@ -53,14 +53,14 @@ pub fn headline(view: &FleetView) -> String {
         return "no windows".to_string();
     }
     let platform = match (extent.platforms, view.jobs.first()) {
-        (1, Some(job)) => format!(" on {}", job.platform),
+        (1, Some(job)) => format!(" ({})", job.platform),
         (several, _) => format!(", {} platforms", count(several)),
     };
     format!(
-        "{} windows of {} jobs on {} hosts{platform}, {}",
-        count(extent.windows),
-        count(extent.jobs),
-        count(extent.hosts),
+        "{} of {} on {}{platform}, {}",
+        counted(extent.windows, "window"),
+        counted(extent.jobs, "job"),
+        counted(extent.hosts, "host"),
         covered(view)
     )
 }
@@ -84,16 +84,20 @@ fn jobs(view: &FleetView) -> Section {
             job.job.clone(),
             job.platform.clone(),
             count(job.hosts),
-            count(job.unusual_hosts() as u64),
+            known(job.unusual_hosts()),
             cpu_time(job.cpu_s),
             percent(job.share).joined(),
             estimate(&job.cost, Unit::Seconds),
             estimate(&job.cpi, Unit::Ratio),
             estimate(&job.instructions_per_op, Unit::Instructions),
-            count(job.neighbours() as u64),
+            known(job.neighbours()),
         ]
     });
     Section::new(SectionId::Jobs, "the most CPU time first; 95% intervals over hosts", &head, 2).with(rows)
+}
+
+fn known(number: Option<usize>) -> String {
+    number.map_or_else(|| MISSING.to_string(), |number| count(number as u64))
 }
 
 fn usual(view: &FleetView) -> Section {
@@ -332,8 +336,9 @@ fn influences(view: &FleetView) -> Section {
         "p",
         "interference",
     ];
-    let found = view.influences.iter().filter(|row| row.cpi.neighbours.value().is_some());
-    let rows = found.map(|row| {
+    let mut found: Vec<_> = view.influences.iter().filter(|row| row.cpi.neighbours.value().is_some()).collect();
+    found.sort_by(|a, b| of_p(&a.cpi.p_corrected).total_cmp(&of_p(&b.cpi.p_corrected)));
+    let rows = found.into_iter().map(|row| {
         vec![
             row.job.clone(),
             row.platform.clone(),

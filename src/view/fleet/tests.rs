@@ -43,20 +43,61 @@ fn a_job_has_its_rows_of_every_table_without_the_columns_that_name_it() {
         sections.iter().map(|section| (section.title, section.rows.len())).collect::<Vec<_>>()
     };
     let whole = [
-        ("Usual values", 2),
         ("Unusual hosts", 3),
         ("Suspects", 2),
+        ("Alarms", 1),
         ("Versions", 1),
         ("Contention", 1),
         ("Influence of neighbours", 1),
+        ("Usual values", 2),
         ("Seasons", 1),
-        ("Alarms", 1),
     ];
     assert_eq!(told(0), whole);
     assert_eq!(told(3), [], "nothing is known of it");
     let summary = "24 hosts, 40,320 windows, 528 h of CPU time (47.5%), 2 unusual hosts, 2 suspects";
     assert_eq!(job_summary(&view.jobs[0]), summary);
-    assert!(job_summary(&view.jobs[3]).ends_with("no unusual hosts, no suspects"));
+    assert!(job_summary(&view.jobs[2]).ends_with("no unusual hosts, 1 suspect"), "{}", job_summary(&view.jobs[2]));
+}
+
+#[test]
+fn what_could_not_be_compared_is_unknown_and_not_none() {
+    let view = full();
+    let mut job = view.jobs[1].clone();
+    let why = |job: &FleetJob| (job.why_no_comparison(), job.why_no_suspects());
+    assert_eq!(why(&job), (None, None));
+    assert_eq!(
+        job_summary(&view.jobs[3]).split_once("%), ").unwrap().1,
+        "unusual hosts unknown (neither operations nor CPI were measured), \
+         suspects unknown (neither operations nor CPI were measured)"
+    );
+    for spec in [&mut job.cpi_spec, &mut job.cost_spec] {
+        spec.as_mut().unwrap().hosts = 1;
+    }
+    (job.hosts, job.pairs_tested) = (1, 0);
+    assert_eq!(why(&job), (Some("fewer than 5 hosts"), Some("a single host")));
+    assert_eq!((job.unusual_hosts(), job.neighbours()), (None, None));
+    job.hosts = 9;
+    let few = "fewer than 100 windows, or 5 hosts, at a quarter of a CPU or more";
+    assert_eq!(why(&job), (Some(few), Some("no neighbour was measured with it on two hosts")));
+    (job.cpi_spec, job.cost_spec) = (None, None);
+    assert_eq!(why(&job).0, Some("it never used a quarter of a CPU"));
+    let cells = |at: usize| sections(&view, 0)[0].rows[at].clone();
+    assert_eq!((cells(1)[3].as_str(), cells(3)[3].as_str(), cells(3)[9].as_str()), ("0", "-", "-"));
+}
+
+#[test]
+fn no_line_of_the_text_is_wider_than_the_terminal_and_what_it_leaves_out_is_named() {
+    for view in all() {
+        for width in [80, 100, 120, 200] {
+            let style = Style { width: Some(width), colour: false };
+            let text = String::from_utf8(export::text::fleet(&view, 0, style)).unwrap();
+            let wide = text.lines().find(|line| crate::view::fit::width(line) > width);
+            assert!(wide.is_none(), "{width}: {wide:?}");
+        }
+    }
+    assert!(text(&full(), 20).contains("too narrow for: "), "{}", text(&full(), 20));
+    let whole = String::from_utf8(export::text::fleet(&full(), 20, Style { width: None, colour: false })).unwrap();
+    assert!(!whole.contains("too narrow for") && whole.contains("GEV: location"), "{whole}");
 }
 
 #[test]

@@ -104,23 +104,59 @@ pub struct FleetJob {
     pub outliers: Vec<OutlierHost>,
     /// Neighbours whose use moves with its cost, beyond chance.
     pub suspects: Vec<Suspect>,
+    /// Its neighbours that were tested, once for each quantity.
+    pub pairs_tested: u64,
 }
 
 impl FleetJob {
-    /// Number of hosts on which it is unusually expensive, by any quantity.
+    /// Number of hosts on which it is unusually expensive, by any quantity; `None` if its hosts cannot be compared.
     #[must_use]
-    pub fn unusual_hosts(&self) -> usize {
-        self.outliers
-            .iter()
-            .filter(|host| host.beyond_others)
-            .map(|host| host.host.as_str())
-            .collect::<BTreeSet<_>>()
-            .len()
+    pub fn unusual_hosts(&self) -> Option<usize> {
+        let unusual = self.outliers.iter().filter(|host| host.beyond_others).map(|host| host.host.as_str());
+        self.why_no_comparison().is_none().then(|| unusual.collect::<BTreeSet<_>>().len())
     }
 
-    /// Number of neighbours under suspicion, by any quantity.
+    /// Number of neighbours under suspicion, by any quantity; `None` if none could be tested.
     #[must_use]
-    pub fn neighbours(&self) -> usize {
-        self.suspects.iter().map(|suspect| suspect.neighbour.as_str()).collect::<BTreeSet<_>>().len()
+    pub fn neighbours(&self) -> Option<usize> {
+        let names = self.suspects.iter().map(|suspect| suspect.neighbour.as_str());
+        (self.pairs_tested > 0).then(|| names.collect::<BTreeSet<_>>().len())
+    }
+
+    /// Why no host of the job can stand out.
+    #[must_use]
+    pub fn why_no_comparison(&self) -> Option<&'static str> {
+        let mut specs = self.specs().peekable();
+        if specs.peek().is_none() {
+            return Some(self.why_no_cost());
+        }
+        match specs.any(Usual::has_enough) {
+            true => None,
+            false if self.hosts < 5 => Some("fewer than 5 hosts"),
+            false => Some("fewer than 100 windows, or 5 hosts, at a quarter of a CPU or more"),
+        }
+    }
+
+    /// Why no neighbour of the job can be a suspect.
+    #[must_use]
+    pub fn why_no_suspects(&self) -> Option<&'static str> {
+        match (self.pairs_tested, self.specs().next()) {
+            (1.., _) => None,
+            (0, None) => Some(self.why_no_cost()),
+            (0, Some(_)) if self.hosts < 2 => Some("a single host"),
+            (0, Some(_)) => Some("no neighbour was measured with it on two hosts"),
+        }
+    }
+
+    fn specs(&self) -> impl Iterator<Item = &Usual> {
+        [&self.cpi_spec, &self.cost_spec].into_iter().flatten()
+    }
+
+    /// Why there is no window whose cost could be compared.
+    fn why_no_cost(&self) -> &'static str {
+        match (self.cost.value(), self.cpi.value()) {
+            (None, None) => "neither operations nor CPI were measured",
+            _ => "it never used a quarter of a CPU",
+        }
     }
 }

@@ -3,10 +3,22 @@
 use crate::analysis::fleet::{DayEstimate, Estimate, Interference};
 use crate::model::{Measure, Unit};
 use crate::units::Utc;
-use crate::view::number::{percent, quantity, three_digits};
+use crate::view::number::{count, percent, quantity, three_digits};
+
+/// `no hosts`, `1 host`, `1,200 hosts`.
+pub(super) fn counted(number: u64, what: &str) -> String {
+    match number {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        number => format!("{} {what}s", count(number)),
+    }
+}
 
 /// What stands for a number that is missing.
 pub(super) const MISSING: &str = "-";
+
+/// The least share that is told apart: a hundredth of a percent.
+const LEAST_SHARE: f64 = 1e-4;
 
 /// `1.50 ms ±1.2%`, the interval as its larger half in percent of the value; without one, the value alone.
 pub(super) fn estimate(found: &Measure<Estimate>, unit: Unit) -> String {
@@ -16,7 +28,10 @@ pub(super) fn estimate(found: &Measure<Estimate>, unit: Unit) -> String {
 fn relative(found: &Estimate, unit: Unit) -> String {
     let value = quantity(found.value, unit).joined();
     match half(found.value, &found.interval) {
-        Some(half) if found.value != 0.0 => format!("{value} ±{}", percent(half / found.value.abs()).joined()),
+        // Rounded up, since an interval of nothing would be no interval.
+        Some(half) if found.value != 0.0 => {
+            format!("{value} ±{}", short_percent((half / found.value.abs()).max(LEAST_SHARE)))
+        }
         _ => value,
     }
 }
@@ -53,11 +68,19 @@ fn signed_with(value: f64, interval: &Measure<(f64, f64)>) -> String {
     format!("{}{ends}", signed(value))
 }
 
-/// `+3.00%`.
+/// `+3.00%`; hundredths of a percent at most: no data set tells less apart.
 pub(super) fn signed(share: f64) -> String {
-    // Sums of floating-point numbers leave less than that.
-    let share = if share.abs() < 1e-7 { 0.0 } else { share };
-    format!("{}{}", if share > 0.0 { "+" } else { "" }, percent(share).joined())
+    let text = short_percent(share);
+    // What rounds to nothing has no sign.
+    match text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
+        true if share > 0.0 => format!("+{text}"),
+        true => text,
+        false => "0%".to_string(),
+    }
+}
+
+fn short_percent(share: f64) -> String {
+    if share.abs() < 0.01 { format!("{:.2}%", share * 100.0) } else { percent(share).joined() }
 }
 
 fn half(value: f64, interval: &Measure<(f64, f64)>) -> Option<f64> {

@@ -4,7 +4,7 @@ use crate::tui::theme::Glyphs;
 use crate::tui::widgets::table::{Column, Cut};
 use crate::view::escape::visible;
 use crate::view::fit::width;
-use crate::view::fleet::{Section, SectionId};
+use crate::view::fleet::Section;
 
 /// A name is not cut below this width.
 const LEAST_NAME: usize = 14;
@@ -12,25 +12,6 @@ const LEAST_NAME: usize = 14;
 const MOST_NUMBER: usize = 32;
 /// Blank columns between two columns.
 const SPACE: usize = 2;
-
-/// The columns that stay on a narrow terminal next to the first, the most important one first.
-fn first(id: SectionId) -> &'static [&'static str] {
-    match id {
-        SectionId::Jobs => {
-            &["CPU time", "unusual", "suspects", "platform", "CPU/op", "CPI", "share", "hosts", "instructions/op"]
-        }
-        SectionId::Usual => &["of", "mean", "1 in 1,000 exceeds", "platform", "sd", "hosts", "windows"],
-        SectionId::Hosts => &["job", "dearer", "of", "spans", "from", "platform", "to", "host's mean", "usual"],
-        SectionId::Suspects => &["job", "of the job's cost", "p", "of", "hosts", "its use", "each CPU of it adds"],
-        SectionId::Versions => &["version", "against", "cost", "p", "platform", "CPI", "path length", "surely cheaper"],
-        SectionId::Configs => &["against", "operations per CPU time", "p", "of the weight", "hosts"],
-        SectionId::Contention => &["unusual", "last-level cache", "memory bandwidth", "platform", "windows"],
-        SectionId::Influences => &["CPI, each neighbours' CPU", "p", "interference", "platform"],
-        SectionId::Seasons => &["load: peak less trough", "at", "load: season's share", "CPU/op: peak less trough"],
-        SectionId::Functions => &["share", "CPU time", "hosts", "module"],
-        SectionId::Alarms => &["cause", "alarms", "hosts", "last"],
-    }
-}
 
 /// The columns of a section with these rows in `room` columns; `sorted` has an arrow in its heading.
 pub(super) fn columns<'a>(
@@ -62,19 +43,11 @@ pub(super) fn columns<'a>(
             grows: u16::try_from(grows).unwrap_or(u16::MAX),
             right: !is_name,
             // What the rows are sorted by stays.
-            rank: if sorted == Some(at) { 1 } else { rank(section.id, at, title) },
+            rank: if sorted == Some(at) { 1 } else { u8::try_from(section.rank(at)).unwrap_or(u8::MAX) },
             cut: cut(title, is_name),
         }
     };
     section.head.iter().enumerate().zip(&widths).map(column).collect()
-}
-
-fn rank(id: SectionId, at: usize, title: &str) -> u8 {
-    if at == 0 {
-        return 0;
-    }
-    let first = first(id);
-    first.iter().position(|first| *first == title).unwrap_or(first.len() + at) as u8 + 1
 }
 
 /// Hosts and platforms differ at both ends.

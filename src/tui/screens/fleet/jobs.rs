@@ -139,7 +139,7 @@ impl State {
         };
         let draw = |row: usize, column: usize| {
             let text = section.rows.get(rows[row].key).and_then(|row| row.get(column)).map_or("", String::as_str);
-            let alerts = matches!(section.head[column], "unusual" | "suspects") && text != "0";
+            let alerts = matches!(section.head[column], "unusual" | "suspects") && !matches!(text, "0" | "-");
             let style = match (column, text) {
                 (0, _) if rows[row].matches => cx.theme.found,
                 (_, "-") => cx.theme.missing,

@@ -41,8 +41,8 @@ impl Order {
             Order::CpuTime => Some(job.cpu_s),
             Order::Cost => job.cost.value().map(|cost| cost.value),
             Order::Cpi => job.cpi.value().map(|cpi| cpi.value),
-            Order::UnusualHosts => Some(job.unusual_hosts() as f64),
-            Order::Suspects => Some(job.neighbours() as f64),
+            Order::UnusualHosts => job.unusual_hosts().map(|hosts| hosts as f64),
+            Order::Suspects => job.neighbours().map(|names| names as f64),
         }
     }
 
