@@ -14,6 +14,11 @@ pub fn job_sections(view: &FleetView, job: &FleetJob) -> Vec<Section> {
     for section in &mut sections {
         section.drop_column("job");
         section.drop_column("platform");
+        // Their rows do not say on which platform.
+        let of_all = matches!(section.id, SectionId::Suspects | SectionId::Alarms | SectionId::Seasons);
+        if of_all && view.extent.platforms > 1 {
+            section.about = format!("on all platforms; {}", section.about);
+        }
     }
     sections
 }

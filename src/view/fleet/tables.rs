@@ -19,6 +19,22 @@ impl FleetTables {
         FleetTables { sections: whole(&view), view }
     }
 
+    /// What a table without rows means: that nothing was found, or that nothing could be.
+    #[must_use]
+    pub fn nothing(&self, id: SectionId) -> &'static str {
+        let jobs = &self.view.jobs;
+        match id {
+            SectionId::Hosts if jobs.iter().all(|job| job.why_no_comparison().is_some()) => {
+                "unknown: no job's hosts could be compared"
+            }
+            SectionId::Suspects if jobs.iter().all(|job| job.why_no_suspects().is_some()) => {
+                "unknown: no neighbour could be tested against a job's cost"
+            }
+            SectionId::Contention if jobs.iter().all(|job| job.cpi.value().is_none()) => "unknown: no job has a CPI",
+            id => id.nothing(),
+        }
+    }
+
     /// A table; the rows of the jobs are in the order of the view's.
     #[must_use]
     pub fn section(&self, id: SectionId) -> Option<&Section> {

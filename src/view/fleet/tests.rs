@@ -53,6 +53,11 @@ fn a_job_has_its_rows_of_every_table_without_the_columns_that_name_it() {
         ("Seasons", 1),
     ];
     assert_eq!(told(0), whole);
+    let alarms = |view: &FleetView| job_sections(view, &view.jobs[0]).into_iter().find(|it| it.id == SectionId::Alarms);
+    assert_eq!(alarms(&view).unwrap().about, "on all platforms; of the watches");
+    let mut one = full();
+    one.extent.platforms = 1;
+    assert_eq!(alarms(&one).unwrap().about, "of the watches");
     assert_eq!(told(3), [], "nothing is known of it");
     let summary = "24 hosts, 40,320 windows, 528 h of CPU time (47.5%), 2 unusual hosts, 2 suspects";
     assert_eq!(job_summary(&view.jobs[0]), summary);
@@ -81,6 +86,14 @@ fn what_could_not_be_compared_is_unknown_and_not_none() {
     assert_eq!(why(&job), (Some(few), Some("no neighbour was measured with it on two hosts")));
     (job.cpi_spec, job.cost_spec) = (None, None);
     assert_eq!(why(&job).0, Some("it never used a quarter of a CPU"));
+    let nothing = |job: FleetJob| {
+        let tables = FleetTables::of(FleetView { jobs: vec![job], ..full() });
+        [SectionId::Hosts, SectionId::Suspects, SectionId::Contention].map(|id| tables.nothing(id))
+    };
+    let unknown = nothing(view.jobs[3].clone());
+    assert!(unknown.iter().all(|text| text.starts_with("unknown: ")), "{unknown:?}");
+    let none = nothing(view.jobs[1].clone());
+    assert!(none.iter().all(|text| text.starts_with("no ")), "{none:?}");
     let cells = |at: usize| sections(&view, 0)[0].rows[at].clone();
     assert_eq!((cells(1)[3].as_str(), cells(3)[3].as_str(), cells(3)[9].as_str()), ("0", "-", "-"));
 }

@@ -151,7 +151,10 @@ impl State {
     fn draw_table(&self, section: &Section, cx: &PanelContext<'_>, area: Rect, buf: &mut Buffer) {
         let rows = self.rows();
         if rows.is_empty() {
-            let text = if section.rows.is_empty() { section.id.nothing() } else { "nothing matches the search" };
+            let text = match self.tables.as_ref().filter(|_| section.rows.is_empty()) {
+                Some(tables) => tables.nothing(section.id),
+                None => "nothing matches the search",
+            };
             let room = usize::from(area.width.saturating_sub(2));
             put_line(buf, area, area.x + 1, &end(text, room, cx.glyphs.ellipsis), cx.theme.text);
             return;
