@@ -30,7 +30,7 @@ pub(super) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<()> {
             tables
         }
     };
-    let question = Question { name: "the query", sql: &args.sql };
+    let question = Question { name: "the query", sql: &args.sql, by_job: false };
     let answers = engine.answer(&tables, &[question]).map_err(|error| match error.kind() {
         ErrorKind::Usage => error.hint(format!("There are {}; a table without rows is not there.", names(&tables))),
         _ => error,

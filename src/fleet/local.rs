@@ -1,27 +1,85 @@
 //! polars as the engine: lazy plans over Parquet files, run in batches, so that data may be larger than memory.
 
 use super::dataset::files;
+use super::job_batches::job_batches;
 use super::sql_table::{Question, SqlRows, SqlTable};
 use crate::error::{Error, ErrorKind, Result, catch_panic};
 use crate::model::{ResultColumn, ResultTable};
 use crate::tables::Table;
 use polars::prelude::*;
 use polars::sql::SQLContext;
+use std::collections::HashSet;
 use std::path::Path;
 
+/// Bytes of the files that questions of jobs are answered from at a time. In memory their rows take about ten times as much
+/// with what joins and groups keep.
+const MOST_BYTES: u64 = 48 << 20;
+
 pub(super) fn answer(tables: &[SqlTable], questions: &[Question<'_>]) -> Result<Vec<ResultTable>> {
-    // The planner panics on some queries that it does not understand.
-    questions.iter().map(|question| catch_panic(|| one(tables, question))).collect()
+    answer_in_batches(tables, questions, MOST_BYTES)
 }
 
-fn one(tables: &[SqlTable], question: &Question<'_>) -> Result<ResultTable> {
+/// Answers questions of jobs a few jobs at a time: the files of a batch are read once for all of them, into memory, since
+/// opening and decoding many small files takes longer than most questions do.
+fn answer_in_batches(tables: &[SqlTable], questions: &[Question<'_>], most_bytes: u64) -> Result<Vec<ResultTable>> {
+    let batches = if questions.iter().any(|question| question.by_job) { job_batches(tables, most_bytes) } else { None };
+    let of_jobs = |question: &Question<'_>| question.by_job && batches.is_some();
+    let mut answers: Vec<Option<DataFrame>> = vec![None; questions.len()];
+    for jobs in batches.iter().flatten() {
+        let asked = questions.iter().filter(|question| of_jobs(question)).map(|question| question.sql);
+        let batch = in_memory_batch(tables, jobs, &asked.collect::<Vec<_>>().join(" "))?;
+        for (question, whole) in questions.iter().zip(&mut answers).filter(|(question, _)| of_jobs(question)) {
+            let part = collected(batch.iter().cloned(), question)?;
+            match whole {
+                Some(whole) => _ = whole.vstack_mut(&part).map_err(|error| rejected(question, &error))?,
+                None => *whole = Some(part),
+            }
+        }
+    }
+    let all = questions.iter().zip(answers).map(|(question, answer)| match answer {
+        Some(answer) => result(&answer),
+        None => {
+            let frames = tables.iter().map(|table| Ok((table.name.as_str(), frame(table)?)));
+            result(&collected(frames.collect::<Result<Vec<_>>>()?.into_iter(), question)?)
+        }
+    });
+    all.collect()
+}
+
+/// The rows of some jobs, of the tables and columns that the questions name.
+fn in_memory_batch<'a>(tables: &'a [SqlTable], jobs: &[String], asked: &str) -> Result<Vec<(&'a str, LazyFrame)>> {
+    let words: HashSet<&str> = asked.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut found = Vec::new();
+    for table in tables.iter().filter(|table| words.contains(table.name.as_str())) {
+        let failed = |error: PolarsError| {
+            Error::new(ErrorKind::Io, error.to_string()).context(format!("cannot read the table {}", table.name))
+        };
+        let mut rows = frame(table)?;
+        let names = rows.collect_schema().map_err(failed)?;
+        let named = names.iter_names().filter(|name| words.contains(name.as_str())).map(|name| col(name.clone()));
+        let named: Vec<Expr> = named.collect();
+        let jobs = Series::new("jobs".into(), jobs).implode().map_err(failed)?.into_series();
+        // Files of other jobs are not opened: the job is in their path.
+        let rows = rows.filter(col("job").is_in(lit(jobs), false)).select(named);
+        let rows = catch_panic(|| rows.collect_with_engine(Engine::Streaming).map_err(failed))?.unwrap_single();
+        found.push((table.name.as_str(), rows.lazy()));
+    }
+    Ok(found)
+}
+
+fn collected<'a>(tables: impl Iterator<Item = (&'a str, LazyFrame)>, question: &Question<'_>) -> Result<DataFrame> {
     let failed = |error: PolarsError| rejected(question, &error);
     let mut context = SQLContext::new();
-    for table in tables {
-        context.register(&table.name, frame(table)?);
-    }
-    let plan = context.execute(question.sql).map_err(failed)?;
-    let answer = plan.collect_with_engine(Engine::Streaming).map_err(failed)?.unwrap_single();
+    tables.for_each(|(name, rows)| context.register(name, rows));
+    // The planner panics on some queries that it does not understand.
+    let answer = catch_panic(|| {
+        let plan = context.execute(question.sql).map_err(failed)?;
+        plan.collect_with_engine(Engine::Streaming).map_err(failed)
+    });
+    Ok(answer?.unwrap_single())
+}
+
+fn result(answer: &DataFrame) -> Result<ResultTable> {
     let columns = answer.columns().iter().map(|column| Ok((column.name().to_string(), values(column)?)));
     Ok(ResultTable { rows: answer.height(), columns: columns.collect::<Result<_>>()? })
 }
@@ -32,14 +90,14 @@ fn frame(table: &SqlTable) -> Result<LazyFrame> {
     };
     match &table.rows {
         SqlRows::Folder(path) => {
-            // Without parsing: a host called 0042 is not a number, and a day stays as it is written.
-            let hive = HiveOptions { enabled: Some(true), hive_start_idx: 0, schema: None, try_parse_dates: false };
+            // Without guessing types: a host called 0042 is not a number, and a day stays as it is written.
+            let keys = ["job", "day", "host"].map(|key| Field::new(key.into(), DataType::String));
+            let schema = Some(std::sync::Arc::new(Schema::from_iter(keys)));
+            let hive = HiveOptions { enabled: Some(true), hive_start_idx: 0, schema, try_parse_dates: false };
             let options = ScanArgsParquet { hive_options: hive, glob: false, ..ScanArgsParquet::default() };
             // Each by its name: of a folder, the engine takes the temporary files of writers for tables, too.
             let files: Vec<PlRefPath> = files(path)?.iter().map(|path| utf8(path)).collect::<Result<_>>()?;
-            let scan = LazyFrame::scan_parquet_files(files.into(), options).map_err(failed)?;
-            let keys = ["job", "day", "host"].map(|key| col(key).cast(DataType::String));
-            Ok(scan.with_columns(keys))
+            LazyFrame::scan_parquet_files(files.into(), options).map_err(failed)
         }
         SqlRows::Memory(parts) => {
             let frames = parts.iter().map(|(recording, part)| Ok(in_memory(recording, part).map_err(failed)?.lazy()));
@@ -100,3 +158,8 @@ fn rejected(question: &Question<'_>, error: &PolarsError) -> Error {
     };
     Error::new(kind, error.to_string()).context(format!("cannot answer {}", question.name))
 }
+
+#[cfg(test)]
+#[path = "tests/local.rs"]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests;

@@ -4,6 +4,8 @@
 pub mod dataset;
 mod engine;
 #[cfg(feature = "fleet")]
+mod job_batches;
+#[cfg(feature = "fleet")]
 mod local;
 mod queries;
 mod recording_tables;

@@ -1,6 +1,8 @@
 //! The fleet's questions in SQL. Each runs unchanged on every engine: sums, counts and joins; what needs more (fits, tests,
 //! intervals) is worked out from their small results.
 
+use super::sql_table::Question;
+
 /// A question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query {
@@ -12,33 +14,44 @@ pub struct Query {
     pub sql: &'static str,
     /// The tables of the data set that it reads.
     pub tables: &'static [&'static str],
+    /// As [`Question::by_job`].
+    pub by_job: bool,
 }
 
 macro_rules! query {
-    ($name:literal, $about:literal, $tables:expr) => {
+    ($name:literal, $about:literal, $tables:expr, $steps:ident) => {
         Query {
             name: $name,
             about: $about,
             sql: include_str!(concat!("../../assets/sql/fleet/", $name, ".sql")),
             tables: $tables,
+            by_job: matches!(Steps::$steps, Steps::Job),
         }
     };
 }
 
+/// What the steps of a query put together.
+enum Steps {
+    /// Rows of one job.
+    Job,
+    /// Rows of different jobs, or an order that is not that of the jobs.
+    Fleet,
+}
+
 /// All of them, in the order of the report.
 pub const QUERIES: [Query; 12] = [
-    query!("extent", "how much there is", &["windows"]),
-    query!("jobs", "cost of each job on each platform", &["windows"]),
-    query!("distribution", "how CPI and CPU time per operation are distributed", &["windows"]),
-    query!("outliers", "hosts on which a job is dearer than it usually is", &["windows"]),
-    query!("suspects", "neighbours whose use moves with a job's cost, across hosts", &["windows", "neighbours"]),
-    query!("versions", "cost by version and intensity", &["windows"]),
-    query!("configs", "operations per CPU second by configuration of the hosts", &["windows"]),
-    query!("contention", "CPI, cache misses and memory bandwidth by level of use", &["windows"]),
-    query!("influences", "CPI and cache misses by own use and neighbours' use", &["windows"]),
-    query!("hours", "operations and cost by hour", &["windows"]),
-    query!("functions", "functions that cost the fleet the most", &["functions"]),
-    query!("alarms", "alarms by job and cause", &["alarms"]),
+    query!("extent", "how much there is", &["windows"], Fleet),
+    query!("jobs", "cost of each job on each platform", &["windows"], Fleet),
+    query!("distribution", "how CPI and CPU time per operation are distributed", &["windows"], Job),
+    query!("outliers", "hosts on which a job is dearer than it usually is", &["windows"], Job),
+    query!("suspects", "neighbours whose use moves with a job's cost, across hosts", &["windows", "neighbours"], Job),
+    query!("versions", "cost by version and intensity", &["windows"], Job),
+    query!("configs", "operations per CPU second by configuration of the hosts", &["windows"], Job),
+    query!("contention", "CPI, cache misses and memory bandwidth by level of use", &["windows"], Job),
+    query!("influences", "CPI and cache misses by own use and neighbours' use", &["windows"], Job),
+    query!("hours", "operations and cost by hour", &["windows"], Job),
+    query!("functions", "functions that cost the fleet the most", &["functions"], Fleet),
+    query!("alarms", "alarms by job and cause", &["alarms"], Fleet),
 ];
 
 impl Query {
@@ -46,6 +59,12 @@ impl Query {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Query> {
         QUERIES.iter().find(|query| query.name == name)
+    }
+
+    /// As engines take it.
+    #[must_use]
+    pub fn question(&self) -> Question<'static> {
+        Question { name: self.name, sql: self.sql, by_job: self.by_job }
     }
 }
 
@@ -65,6 +84,9 @@ mod tests {
             for table in query.tables {
                 assert!(query.sql.contains(table), "{name} reads {table}");
             }
+            let order = query.sql.rsplit("ORDER BY").next().unwrap().split(',').next().unwrap().trim();
+            let by_job = order == "job" || order.ends_with(".job");
+            assert!(!query.by_job || by_job, "{name} is answered job by job and in another order: {order}");
         }
     }
 }

@@ -29,6 +29,9 @@ pub struct Question<'a> {
     pub name: &'a str,
     /// Its text.
     pub sql: &'a str,
+    /// Whether every step of it is within a job: the answers about some jobs at a time, one after the other in the order
+    /// of the jobs, are the whole answer.
+    pub by_job: bool,
 }
 
 /// The tables of a data set.

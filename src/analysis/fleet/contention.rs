@@ -6,7 +6,6 @@ use super::rows::{numbers, runs, sums, texts};
 use crate::error::Result;
 use crate::model::{Measure, ResultTable, Why};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Bins of `contention.sql` per factor of e.
 const BINS: f64 = 20.0;
@@ -94,28 +93,26 @@ impl Fences {
 /// # Errors
 /// If a column is absent or has the wrong type.
 pub fn contention(table: &ResultTable, span: f64) -> Result<Vec<ContentionLevel>> {
-    let [job, platform] = texts(table, ["job", "platform"])?;
+    let [job, platform, part] = texts(table, ["job", "platform", "part"])?;
     let [half_cpus, hosts, windows] = sums(table, ["half_cpus", "hosts", "windows"])?;
     let [cpi, mpki, bandwidth] = numbers(table, ["cpi_bin", "mpki_bin", "bandwidth_bin"])?;
     let mut all = Vec::new();
     for rows in runs(table.rows, |at| (&job[at], &platform[at], half_cpus[at] as i64)) {
-        let fence = |bins: &[Option<f64>], side| {
-            let mut counts: BTreeMap<i64, f64> = BTreeMap::new();
-            for at in rows.clone() {
-                bins[at].into_iter().for_each(|bin| *counts.entry(bin as i64).or_default() += windows[at]);
-            }
-            let bins = counts.into_iter().map(|(bin, count)| weighted(bin as f64, count));
-            fence(&bins.collect::<Vec<_>>(), span, side)
+        let of_part = |name: &'static str| rows.clone().filter(|at| part[*at] == *name);
+        let bins = |name, bins: &[Option<f64>]| {
+            let bins = of_part(name).filter_map(|at| Some(weighted(bins[at]?, windows[at])));
+            bins.collect::<Vec<_>>()
         };
+        let (cpi_bins, mpki_bins) = (bins("cpi", &cpi), bins("mpki", &mpki));
         let fences = Fences {
-            cpi: fence(&cpi, Side::Upper),
-            llc_mpki: fence(&mpki, Side::Upper),
-            memory_bytes_per_s: fence(&bandwidth, Side::Lower),
+            cpi: fence(&cpi_bins, span, Side::Upper),
+            llc_mpki: fence(&mpki_bins, span, Side::Upper),
+            memory_bytes_per_s: fence(&bins("bandwidth", &bandwidth), span, Side::Lower),
         };
         let middle = |bin: f64| weighted(bin, 0.0).value;
-        let classes = fences.cpi.map(|_| {
+        let counted = fences.cpi.map(|_| {
             let mut counts = ContentionCounts::default();
-            for at in rows.clone() {
+            for at in of_part("high") {
                 let of = |bin: Option<f64>| bin.map(middle);
                 let found = of(cpi[at]).and_then(|value| fences.classes(value, of(mpki[at]), of(bandwidth[at])));
                 if let Some(found) = found.filter(|found| found.unusual) {
@@ -124,12 +121,18 @@ pub fn contention(table: &ResultTable, span: f64) -> Result<Vec<ContentionLevel>
             }
             counts
         });
+        // Windows below the upper fifth have no classes: a fence among them leaves too much outside to be one.
+        let beyond = fences.cpi.value().map_or(0.0, |fence| beyond(&cpi_bins, *fence, Side::Upper)) as u64;
+        let classes = match counted.value() {
+            Some(counts) if counts.unusual < beyond => Measure::Missing(Why::TooFewSamples),
+            _ => counted,
+        };
         all.push(ContentionLevel {
             job: job[rows.start].clone(),
             platform: platform[rows.start].clone(),
             half_cpus: half_cpus[rows.start] as i64,
             hosts: hosts[rows.start] as u64,
-            windows: windows[rows.clone()].iter().sum::<f64>() as u64,
+            windows: cpi_bins.iter().map(|bin| bin.count).sum::<f64>() as u64,
             fences,
             classes,
         });
@@ -179,13 +182,18 @@ fn fence(bins: &[Weighted], span: f64, side: Side) -> Measure<f64> {
             Side::Upper => fence.min(component.mean + span * component.sd),
             Side::Lower => fence.max(component.mean - span * component.sd),
         };
-        let beyond = |bin: &&Weighted| if side == Side::Upper { bin.value > fence } else { bin.value < fence };
-        Some((bins.iter().filter(beyond).map(|bin| bin.count).sum::<f64>() / count, fence))
+        Some((beyond(bins, fence, side) / count, fence))
     };
     let fences: Vec<(f64, f64)> = components.iter().enumerate().filter_map(of).collect();
     let allowed = fences.iter().filter(|fence| fence.0 <= OUTSIDE).max_by(|a, b| a.0.total_cmp(&b.0));
     let chosen = allowed.or_else(|| fences.iter().min_by(|a, b| a.0.total_cmp(&b.0)));
     chosen.map_or(Measure::Missing(Why::TooFewSamples), |fence| Measure::exact(fence.1))
+}
+
+/// Windows beyond a fence.
+fn beyond(bins: &[Weighted], fence: f64, side: Side) -> f64 {
+    let beyond = |bin: &&Weighted| if side == Side::Upper { bin.value > fence } else { bin.value < fence };
+    bins.iter().filter(beyond).map(|bin| bin.count).sum()
 }
 
 #[cfg(test)]

@@ -58,6 +58,12 @@ pub(super) fn above_zero(value: f64, error: Option<StandardError>) -> Measure<f6
     p.map_or(Measure::Missing(Why::TooFewHosts), Measure::exact)
 }
 
+/// The probability of an estimate this far from zero by chance, two-sided.
+pub(super) fn two_sided(value: f64, error: Option<StandardError>) -> Measure<f64> {
+    let p = error.and_then(|error| upper_tail(value.abs() / error.error, error.freedom));
+    p.map_or(Measure::Missing(Why::TooFewHosts), |p| Measure::exact(2.0 * p))
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {

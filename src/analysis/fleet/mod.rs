@@ -9,7 +9,7 @@
 //! | `distribution` | [`usual`](fn@usual) | [`Usual`] with a [`GevFit`] | |
 //! | `outliers` | [`outliers`](fn@outliers) | [`Outliers`]: hosts, and what chance makes | the [`Usual`]s, for chance |
 //! | `suspects` | [`suspects`](fn@suspects) | [`Suspect`] | |
-//! | `versions` | [`versions`](fn@versions) | [`VersionAnswer`]: comparisons, and checks over platforms | the base, if named |
+//! | `versions` | [`versions`](fn@versions) | [`VersionAnswer`]: comparisons, checks and one change over platforms | the base, if named |
 //! | `configs` | [`clusters`](fn@clusters) | [`ClusterComparison`] | [`ClusterSettings`]: base, weights, precision |
 //! | `contention` | [`contention`](fn@contention) | [`ContentionLevel`] with [`Fences`] | standard deviations to a fence |
 //! | `influences` | [`influences`](fn@influences) | [`NeighbourInfluence`] | |
@@ -60,7 +60,7 @@ pub use seasons::{DailyCourse, DayEstimate, HourOfDay, Season, seasons};
 pub use suspects::{Suspect, suspects};
 pub use usual::{GevFit, Usual, usual};
 pub use versions::{
-    FactorChange, FactorSplit, Intensity, PlatformCheck, PlatformCost, VersionAnswer, VersionComparison,
+    FactorChange, FactorSplit, Intensity, PlatformCheck, PlatformCost, PooledChange, VersionAnswer, VersionComparison,
     one_sided_confidence, versions,
 };
 pub use wsmeter::{Stratum, WeightedPerformance, better, sample_sizes, weighted_performance};

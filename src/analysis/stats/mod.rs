@@ -21,7 +21,7 @@ pub use power::detectable;
 pub use rank::{least_p, mann_whitney};
 pub use series::Moments;
 pub use special::normal_cdf;
-pub(in crate::analysis) use student::combined;
 #[cfg(test)]
 pub(in crate::analysis) use student::tests::welch;
+pub(in crate::analysis) use student::{combined, f_upper_tail};
 pub use student::{equivalent, student_quantile, student_two_sided};

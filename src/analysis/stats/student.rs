@@ -41,6 +41,12 @@ pub fn student_quantile(tails: f64, freedom: f64) -> Option<f64> {
     Some(f64::midpoint(low, high))
 }
 
+/// The probability that F, of these degrees of freedom above and below, is at least this large; `None` below one degree.
+pub(in crate::analysis) fn f_upper_tail(f: f64, above: f64, below: f64) -> Option<f64> {
+    let (known, below) = (f >= 0.0 && above >= 1.0 && below >= 1.0, below.min(MANY));
+    known.then(|| incomplete_beta(below / (below + above * f), below / 2.0, above / 2.0))
+}
+
 /// The standard error of a sum or difference of independent means, with its degrees of freedom, from the variance and
 /// the degrees of freedom of each mean; `None` if nothing scatters.
 pub(in crate::analysis) fn combined(parts: &[(f64, f64)]) -> Option<(f64, f64)> {

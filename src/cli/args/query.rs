@@ -34,7 +34,8 @@ Examples:
 #[command(after_help = AFTER_HELP)]
 pub struct QueryArgs {
     /// The query, in SQL
-    #[arg(value_name = "SQL")]
+    // A query may begin with a comment: `-- ...`.
+    #[arg(value_name = "SQL", allow_hyphen_values = true)]
     pub sql: String,
     /// The recordings, or a data set [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC")]

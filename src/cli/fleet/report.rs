@@ -6,7 +6,7 @@ use crate::cli::out::{self, Terminal};
 use crate::cli::{pager, top};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export;
-use crate::fleet::{Engine, QUERIES, Query, Question, dataset, dataset_tables};
+use crate::fleet::{Engine, QUERIES, Query, dataset, dataset_tables};
 use crate::view::fleet::{FleetFacts, FleetSettings, FleetView};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(super) fn answer(dir: &Path, engine: &Engine, settings: &FleetSettings) -> R
     // A table without files is not there; what needs it has no answer.
     let there = |query: &&Query| query.tables.iter().all(|table| tables.iter().any(|there| there.name == *table));
     let asked: Vec<&Query> = QUERIES.iter().filter(there).collect();
-    let questions: Vec<_> = asked.iter().map(|query| Question { name: query.name, sql: query.sql }).collect();
+    let questions: Vec<_> = asked.iter().map(|query| query.question()).collect();
     let answers = engine.answer(&tables, &questions)?;
     let answers: BTreeMap<&str, _> = asked.iter().map(|query| query.name).zip(answers).collect();
     let facts = FleetFacts { tool: env!("CARGO_PKG_VERSION").to_string(), dataset: dir.display().to_string() };

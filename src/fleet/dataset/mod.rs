@@ -16,6 +16,8 @@ pub use writer::{DatasetWriter, Origin};
 
 pub(super) use columns::{alarms, functions, neighbours, windows};
 pub(super) use files::write_file;
+#[cfg(feature = "fleet")]
+pub(super) use layout::job_of;
 pub(super) use layout::{Partition, file_name};
 #[cfg(feature = "fleet")]
 pub(super) use reading::files;

@@ -32,6 +32,7 @@ impl FleetView {
             chance: outliers.chance,
             pairs_tested: suspects.iter().filter(|suspect| suspect.p.value().is_some()).count() as u64,
             versions: versions.comparisons,
+            pooled_versions: versions.pooled,
             platform_checks: versions.checks,
             configs: all.list("configs", |table| fleet::clusters(table, &settings.clusters))?,
             seasons: all.list("hours", fleet::seasons)?,

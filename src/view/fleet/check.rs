@@ -2,7 +2,7 @@
 //! planted.
 
 use super::types::FleetView;
-use crate::analysis::fleet::{DailyCourse, Estimate, OutlierHost, VersionComparison};
+use crate::analysis::fleet::{DailyCourse, Estimate, OutlierHost};
 use crate::model::{Measure, PlantedCause, PlantedKind, PlantedTruth};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -67,7 +67,9 @@ pub fn check(view: &FleetView, truth: &PlantedTruth) -> Vec<KindResult> {
         lowered_clocks(view, truth),
         noisy_neighbours(view, truth),
         versions(view, truth, PlantedKind::Version),
+        pooled_versions(view, truth, PlantedKind::Version),
         versions(view, truth, PlantedKind::SameVersion),
+        pooled_versions(view, truth, PlantedKind::SameVersion),
         configs(view, truth),
         seasons(view, truth),
     ]
@@ -142,21 +144,54 @@ fn noisy_neighbours(view: &FleetView, truth: &PlantedTruth) -> KindResult {
 
 /// Each comparison on a platform counts on its own.
 fn versions(view: &FleetView, truth: &PlantedTruth, kind: PlantedKind) -> KindResult {
-    let mut result = KindResult::new(kind, "comparisons");
-    let changed = |one: &VersionComparison| one.p_corrected.value().is_some_and(|p| *p < LIMIT);
-    for cause in of_kind(truth, kind) {
-        let of_cause =
-            |one: &&VersionComparison| cause.jobs.contains(&one.job) && cause.version.as_ref() == Some(&one.new);
-        for one in view.versions.iter().filter(of_cause) {
-            let name = || format!("{} on {}", one.job, one.platform);
-            result.covers(&one.cost_change, cause.size);
-            if kind == PlantedKind::Version {
-                let dearer = one.cost_change.value().is_some_and(|change| change.value > 0.0);
-                result.count(changed(one) && dearer, name);
-            } else {
-                result.not_planted = Some(result.not_planted.unwrap_or(0) + 1);
-                result.false_finds.extend(changed(one).then(name));
-            }
+    let all = view.versions.iter().map(|one| VersionChange {
+        job: &one.job,
+        new: &one.new,
+        name: format!("{} on {}", one.job, one.platform),
+        cost_change: &one.cost_change,
+        p: one.p_corrected,
+    });
+    changes(KindResult::new(kind, "comparisons"), truth, all)
+}
+
+/// All platforms of a job together.
+fn pooled_versions(view: &FleetView, truth: &PlantedTruth, kind: PlantedKind) -> KindResult {
+    let all = view.pooled_versions.iter().map(|one| VersionChange {
+        job: &one.job,
+        new: &one.new,
+        name: one.job.clone(),
+        cost_change: &one.cost_change,
+        p: one.p_corrected,
+    });
+    changes(KindResult::new(kind, "jobs"), truth, all)
+}
+
+/// The change from one version to another, on a platform or on all.
+struct VersionChange<'a> {
+    job: &'a String,
+    new: &'a String,
+    name: String,
+    cost_change: &'a Measure<Estimate>,
+    p: Measure<f64>,
+}
+
+fn changes<'a>(
+    mut result: KindResult,
+    truth: &PlantedTruth,
+    all: impl Iterator<Item = VersionChange<'a>>,
+) -> KindResult {
+    for one in all {
+        let is_planted =
+            |cause: &&PlantedCause| cause.jobs.contains(one.job) && cause.version.as_ref() == Some(one.new);
+        let Some(cause) = of_kind(truth, result.kind).find(is_planted) else { continue };
+        let changed = one.p.value().is_some_and(|p| *p < LIMIT);
+        result.covers(one.cost_change, cause.size);
+        if result.kind == PlantedKind::Version {
+            let dearer = one.cost_change.value().is_some_and(|change| change.value > 0.0);
+            result.count(changed && dearer, || one.name);
+        } else {
+            result.not_planted = Some(result.not_planted.unwrap_or(0) + 1);
+            result.false_finds.extend(changed.then_some(one.name));
         }
     }
     result

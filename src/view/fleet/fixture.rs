@@ -4,8 +4,8 @@ use super::types::{FleetFacts, FleetJob, FleetView, SCHEMA_VERSION};
 use crate::analysis::fleet::{
     AlarmCount, ClusterComparison, ContentionCounts, ContentionLevel, DailyCourse, DayEstimate, Estimate, Extent,
     FactorChange, FactorSplit, Fences, FunctionCost, GevFit, HourOfDay, Intensity, Interference, JobSpeedUp, LeftOut,
-    NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, PlatformCost, Season, Sensitivity, Suspect, Usual,
-    VersionComparison,
+    NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, PlatformCost, PooledChange, Season, Sensitivity,
+    Suspect, Usual, VersionComparison,
 };
 use crate::model::{Measure, Note, Why};
 
@@ -139,6 +139,7 @@ fn version(job: &str, platform: &str, change: f64) -> VersionComparison {
         new: "v42".into(),
         hosts: [11, 13],
         windows: [18_000, 22_000],
+        left_out: if change < 0.0 { vec!["host-0007".into()] } else { Vec::new() },
         intensity: [Intensity { mean: 1200.0, sd: 300.0 }, Intensity { mean: 1350.0, sd: 310.0 }],
         cost: [about(0.001_5), about(0.001_5 * (1.0 + change))],
         cost_change: about(change),
@@ -280,6 +281,17 @@ pub fn full() -> FleetView {
         }],
         pairs_tested: 14,
         versions: vec![version("frontend", intel, -0.03), version("frontend", amd, 0.02)],
+        pooled_versions: vec![PooledChange {
+            job: "frontend".into(),
+            base: "v41".into(),
+            new: "v42".into(),
+            platforms: 2,
+            hosts: [22, 26],
+            cost_change: about(-0.01),
+            p: Measure::exact(0.002),
+            p_corrected: Measure::exact(0.002),
+            p_alike: Measure::exact(0.0004),
+        }],
         platform_checks: vec![PlatformCheck {
             job: "frontend".into(),
             base: "v41".into(),
@@ -367,6 +379,10 @@ pub fn hostile() -> FleetView {
     }
     for (at, one) in view.versions.iter_mut().enumerate() {
         (one.job, one.platform, one.base, one.new) = (name(at), name(at + 1), name(at + 2), name(at));
+        one.left_out = vec![name(at)];
+    }
+    for one in &mut view.pooled_versions {
+        (one.job, one.base, one.new) = (name(0), name(1), name(2));
     }
     for check in &mut view.platform_checks {
         (check.job, check.base, check.new) = (name(0), name(1), name(2));

@@ -53,6 +53,7 @@ fn of_job(view: &FleetView, job: &FleetJob) -> FleetView {
         versions: view.versions.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
         contention: view.contention.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
         influences: view.influences.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
+        pooled_versions: Vec::new(),
         platform_checks: view.platform_checks.iter().filter(|row| row.job == job.job).cloned().collect(),
         seasons: view.seasons.iter().filter(|row| row.job == job.job).cloned().collect(),
         alarms: view.alarms.iter().filter(|row| row.job == job.job).cloned().collect(),

@@ -224,8 +224,8 @@ fn versions(view: &FleetView) -> Section {
     };
     let mut found: Vec<_> = view.versions.iter().collect();
     found.sort_by(|a, b| of_p(&a.p_corrected).total_cmp(&of_p(&b.p_corrected)));
-    let rows = found.iter().map(|one| {
-        vec![
+    let on_platform = found.iter().map(|one| {
+        let row = vec![
             one.job.clone(),
             one.platform.clone(),
             one.new.clone(),
@@ -242,14 +242,50 @@ fn versions(view: &FleetView) -> Section {
                 .map_or_else(|| MISSING.to_string(), |found| signed(1.0 / found.value - 1.0)),
             one.confidence_cheaper.value().map_or_else(|| MISSING.to_string(), |share| percent(*share).joined()),
             probability(&one.p_corrected),
-        ]
+        ];
+        (of_p(&one.p_corrected), row)
     });
+    let together = view.pooled_versions.iter().map(|one| {
+        let mut row = vec![
+            one.job.clone(),
+            format!("{} together", count(one.platforms)),
+            one.new.clone(),
+            one.base.clone(),
+            format!("{} and {}", count(one.hosts[0]), count(one.hosts[1])),
+            effect(&one.cost_change),
+        ];
+        row.resize(head.len() - 1, MISSING.to_string());
+        row.push(probability(&one.p_corrected));
+        (of_p(&one.p_corrected), row)
+    });
+    let mut rows: Vec<(f64, Vec<String>)> = together.chain(on_platform).collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let rows = rows.into_iter().map(|(_, row)| row);
     let about = "CPU time per operation of the new version at the intensity of both; factors as they ran; p corrected";
     let mut section = Section::new(SectionId::Versions, about, &head, 4).with(rows);
+    for one in found.iter().filter(|one| !one.left_out.is_empty()) {
+        section.remarks.push(format!(
+            "{} on {}, {} against {}: left out, for they cost far from all others: {}.",
+            one.job,
+            one.platform,
+            one.new,
+            one.base,
+            one.left_out.join(", ")
+        ));
+    }
     for one in found.iter().filter(|one| one.extrapolated) {
         section.remarks.push(format!(
             "{} on {}: {} and {} ran at intensities that hardly overlap; only the fitted curve compares them.",
             one.job, one.platform, one.base, one.new
+        ));
+    }
+    for one in view.pooled_versions.iter().filter(|one| one.differs_by_platform()) {
+        section.remarks.push(format!(
+            "{}: the change from {} to {} differs between platforms (p {}); their mean is the change on none of them.",
+            one.job,
+            one.base,
+            one.new,
+            probability(&one.p_alike)
         ));
     }
     for check in view.platform_checks.iter().filter(|check| check.disagrees) {

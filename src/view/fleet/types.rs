@@ -2,7 +2,8 @@
 
 use crate::analysis::fleet::{
     AlarmCount, ClusterComparison, ClusterSettings, ContentionLevel, Estimate, Extent, FunctionCost,
-    NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, Season, Suspect, Usual, VersionComparison,
+    NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, PooledChange, Season, Suspect, Usual,
+    VersionComparison,
 };
 use crate::model::{Measure, Note};
 use serde::Serialize;
@@ -55,6 +56,8 @@ pub struct FleetView {
     pub pairs_tested: u64,
     /// Versions of jobs compared.
     pub versions: Vec<VersionComparison>,
+    /// Their changes over all platforms together.
+    pub pooled_versions: Vec<PooledChange>,
     /// Their changes over all platforms beside those on each.
     pub platform_checks: Vec<PlatformCheck>,
     /// Configurations compared.

@@ -3,18 +3,43 @@
 use super::*;
 use crate::analysis::fleet::testing::table;
 use crate::analysis::stats::Random;
+use std::collections::BTreeMap;
 
-/// Columns of `contention.sql` for windows of CPI, misses and bandwidth.
-fn judged(windows: &[[f64; 3]]) -> Vec<ContentionLevel> {
-    let mut counts: BTreeMap<[i64; 3], f64> = BTreeMap::new();
-    for window in windows {
-        let bin = |value: f64| if value.is_nan() { i64::MIN } else { (20.0 * value.ln()).floor() as i64 };
-        *counts.entry(window.map(bin)).or_default() += 1.0;
+/// The answer of `contention.sql` for windows of CPI, misses and bandwidth.
+fn answer(windows: &[[f64; 3]]) -> ResultTable {
+    let bin = |value: f64| if value.is_nan() { f64::NAN } else { (20.0 * value.ln()).floor() };
+    let mut counts: BTreeMap<(&str, [i64; 3]), f64> = BTreeMap::new();
+    let mut count = |part, bins: [f64; 3]| {
+        *counts.entry((part, bins.map(|bin| if bin.is_nan() { i64::MIN } else { bin as i64 }))).or_default() += 1.0;
+    };
+    let all: Vec<[f64; 3]> = windows.iter().map(|window| window.map(bin)).collect();
+    // The least bin of the fifth with the highest values.
+    let fifth = |values: Vec<f64>| {
+        let at_or_above = |bin: f64| values.iter().filter(|value| **value >= bin).count();
+        values.iter().copied().filter(|bin| 5 * at_or_above(*bin) <= values.len()).fold(f64::INFINITY, f64::min)
+    };
+    let of = |at: usize, sign: f64| fifth(all.iter().map(|bins| sign * bins[at]).filter(|bin| !bin.is_nan()).collect());
+    let fifths = [of(0, 1.0), of(1, 1.0), of(2, -1.0)];
+    for bins in &all {
+        for (at, part) in ["cpi", "mpki", "bandwidth"].into_iter().enumerate().filter(|(at, _)| !bins[*at].is_nan()) {
+            count(part, [0, 1, 2].map(|other| if other == at { bins[at] } else { f64::NAN }));
+        }
+        if bins[0] >= fifths[0] {
+            let mpki = if bins[1] < fifths[1] { fifths[1] - 1.0 } else { bins[1] };
+            let bandwidth = if -bins[2] < fifths[2] { 1.0 - fifths[2] } else { bins[2] };
+            count("high", [bins[0], mpki, bandwidth]);
+        }
     }
-    let column =
-        |at: usize| counts.keys().map(|key| if key[at] == i64::MIN { f64::NAN } else { key[at] as f64 }).collect();
+    let column = |at: usize| {
+        let bins = counts.keys().map(|(_, bins)| bins[at]);
+        bins.map(|bin| if bin == i64::MIN { f64::NAN } else { bin as f64 }).collect()
+    };
     let same = |value: f64| vec![value; counts.len()];
-    let texts = [("job", vec!["web"; counts.len()]), ("platform", vec!["p"; counts.len()])];
+    let texts = [
+        ("job", vec!["web"; counts.len()]),
+        ("platform", vec!["p"; counts.len()]),
+        ("part", counts.keys().map(|(part, _)| *part).collect()),
+    ];
     let numbers = [
         ("half_cpus", same(4.0)),
         ("hosts", same(7.0)),
@@ -23,7 +48,11 @@ fn judged(windows: &[[f64; 3]]) -> Vec<ContentionLevel> {
         ("mpki_bin", column(1)),
         ("bandwidth_bin", column(2)),
     ];
-    contention(&table(&texts, &numbers), 3.0).unwrap()
+    table(&texts, &numbers)
+}
+
+fn judged(windows: &[[f64; 3]]) -> Vec<ContentionLevel> {
+    contention(&answer(windows), 3.0).unwrap()
 }
 
 fn ordinary(random: &mut Random) -> [f64; 3] {

@@ -4,7 +4,7 @@
 use super::hosts::{PairedHost, paired};
 use super::sums::{HostVersion, Version};
 use super::types::Intensity;
-use crate::analysis::fleet::estimate::{Estimate, StandardError, above_zero, upper_tail};
+use crate::analysis::fleet::estimate::{Estimate, StandardError, above_zero, two_sided};
 use crate::analysis::fleet::least_squares::{Fit, HostSums};
 use crate::model::{Measure, Why};
 
@@ -18,6 +18,7 @@ const BEND: (f64, usize, f64) = (0.05, 5, 30.0);
 pub(super) struct AdjustedCost {
     pub cost: [Estimate; 2],
     pub change: Estimate,
+    pub error: Option<StandardError>,
     pub confidence_cheaper: Measure<f64>,
     pub p: Measure<f64>,
 }
@@ -65,14 +66,10 @@ pub(super) fn adjusted(versions: [&Version; 2]) -> Measure<AdjustedCost> {
             Estimate::new(old + added, fit.error(|c| base(c) + c[3], [1.0, 0.0, bend, 1.0]), each[1]),
         ],
         change: Estimate::new(value, error, count),
+        error,
         confidence_cheaper: above_zero(-value, error).map(|p| 1.0 - p),
         p: two_sided(value, error),
     })
-}
-
-fn two_sided(value: f64, error: Option<StandardError>) -> Measure<f64> {
-    let p = error.and_then(|error| upper_tail(value.abs() / error.error, error.freedom));
-    p.map_or(Measure::Missing(Why::TooFewHosts), |p| Measure::exact(2.0 * p))
 }
 
 /// Sums of a host over the columns 1, u, u^2 and the version, where u = (x - mean) / sd.

@@ -3,9 +3,11 @@
 
 mod confidence;
 mod cost;
+mod extremes;
 mod factors;
 mod hosts;
 mod platforms;
+mod pooled;
 mod sums;
 #[cfg(test)]
 #[path = "tests/simulated.rs"]
@@ -14,11 +16,15 @@ mod tests;
 mod types;
 
 pub use confidence::one_sided_confidence;
-pub use types::{FactorChange, FactorSplit, Intensity, PlatformCheck, PlatformCost, VersionAnswer, VersionComparison};
+pub use types::{
+    FactorChange, FactorSplit, Intensity, PlatformCheck, PlatformCost, PooledChange, VersionAnswer, VersionComparison,
+};
 
 use crate::analysis::stats::benjamini_hochberg;
 use crate::error::Result;
 use crate::model::{Measure, ResultTable};
+use cost::AdjustedCost;
+use pooled::PlatformChange;
 use sums::{Key, Version};
 
 /// Comparisons of `versions.sql`: of every version with `base`, or else with the version that first ran before it.
@@ -37,16 +43,36 @@ pub fn versions(table: &ResultTable, base: Option<&str>) -> Result<VersionAnswer
             None => pairs.extend(versions.iter().zip(versions.iter().skip(1)).map(|(old, new)| (key, [old, new]))),
         }
     }
-    let mut comparisons: Vec<VersionComparison> = pairs.iter().map(|(key, pair)| compared(key, *pair)).collect();
-    let p: Vec<f64> = comparisons.iter().map(|one| one.p.value().copied().unwrap_or(f64::NAN)).collect();
-    for (one, corrected) in comparisons.iter_mut().zip(benjamini_hochberg(&p)) {
-        one.p_corrected = one.p.map(|_| corrected);
+    let (mut comparisons, mut adjusted) = (Vec::new(), Vec::new());
+    for (key, pair) in &pairs {
+        let (kept, left_out) = extremes::without_extremes(*pair);
+        let kept = [&kept[0], &kept[1]];
+        let cost = cost::adjusted(kept);
+        comparisons.push(VersionComparison { left_out, ..compared(key, kept, cost) });
+        adjusted.push(cost);
     }
-    Ok(VersionAnswer { comparisons, checks: platforms::platform_checks(pairs.into_iter()) })
+    correct(&mut comparisons, |one| one.p, |one, p| one.p_corrected = p);
+    let changes = comparisons.iter().zip(&adjusted).filter_map(|(one, adjusted)| {
+        let adjusted = adjusted.value()?;
+        let hosts = one.hosts.map(|hosts| hosts as f64);
+        let change = PlatformChange { change: adjusted.change.value, error: adjusted.error?, hosts };
+        Some(((one.job.as_str(), one.base.as_str(), one.new.as_str()), change))
+    });
+    let mut pooled = pooled::pooled_changes(changes);
+    correct(&mut pooled, |one| one.p, |one, p| one.p_corrected = p);
+    Ok(VersionAnswer { comparisons, checks: platforms::platform_checks(pairs.into_iter()), pooled })
 }
 
-fn compared((job, platform): &Key, pair: [&Version; 2]) -> VersionComparison {
-    let adjusted = cost::adjusted(pair);
+/// Corrects probabilities for their number.
+fn correct<T>(all: &mut [T], of: impl Fn(&T) -> Measure<f64>, set: impl Fn(&mut T, Measure<f64>)) {
+    let p: Vec<f64> = all.iter().map(|one| of(one).value().copied().unwrap_or(f64::NAN)).collect();
+    for (one, corrected) in all.iter_mut().zip(benjamini_hochberg(&p)) {
+        let corrected = of(one).map(|_| corrected);
+        set(one, corrected);
+    }
+}
+
+fn compared((job, platform): &Key, pair: [&Version; 2], adjusted: Measure<AdjustedCost>) -> VersionComparison {
     let intensity = pair.map(cost::intensity);
     let change = adjusted.map(|adjusted| adjusted.change);
     let p = flat(adjusted.map(|adjusted| adjusted.p));
@@ -56,6 +82,7 @@ fn compared((job, platform): &Key, pair: [&Version; 2]) -> VersionComparison {
         base: pair[0].name.clone(),
         new: pair[1].name.clone(),
         hosts: pair.map(|version| version.hosts.len() as u64),
+        left_out: Vec::new(),
         windows: pair.map(|version| version.sum(|host| host.windows) as u64),
         intensity,
         cost: [0, 1].map(|at: usize| adjusted.map(|adjusted| adjusted.cost[at])),

@@ -11,6 +11,39 @@ pub struct VersionAnswer {
     pub comparisons: Vec<VersionComparison>,
     /// One for each job and pair of versions on several platforms.
     pub checks: Vec<PlatformCheck>,
+    /// The same pairs over all their platforms together.
+    pub pooled: Vec<PooledChange>,
+}
+
+/// The change from one version of a job to another over several platforms.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PooledChange {
+    /// The job.
+    pub job: String,
+    /// The old version.
+    pub base: String,
+    /// The new version.
+    pub new: String,
+    /// Platforms on which both ran on several hosts.
+    pub platforms: u64,
+    /// Hosts there that ran the old and the new one.
+    pub hosts: [u64; 2],
+    /// By which share the new version costs more at equal intensity: the mean of the platforms' changes, weighted by hosts.
+    pub cost_change: Measure<Estimate>,
+    /// The probability of so large a change by chance, two-sided.
+    pub p: Measure<f64>,
+    /// The same corrected for the number of pairs (Benjamini-Hochberg).
+    pub p_corrected: Measure<f64>,
+    /// The probability of platforms so different by chance if the change is the same on all (Welch).
+    pub p_alike: Measure<f64>,
+}
+
+impl PooledChange {
+    /// Whether platforms differ beyond chance: their mean is then the change on none of them.
+    #[must_use]
+    pub fn differs_by_platform(&self) -> bool {
+        self.p_alike.value().is_some_and(|p| *p < 0.01)
+    }
 }
 
 /// Two versions of a job on one platform.
@@ -28,6 +61,8 @@ pub struct VersionComparison {
     pub hosts: [u64; 2],
     /// Their windows.
     pub windows: [u64; 2],
+    /// Hosts that are left out, here and below: their cost lies far from that of all others.
+    pub left_out: Vec<String>,
     /// At which intensity each ran.
     pub intensity: [Intensity; 2],
     /// CPU seconds per operation at the intensities of both versions together (multi-intensity average).

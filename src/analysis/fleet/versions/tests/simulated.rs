@@ -202,6 +202,21 @@ fn a_single_new_host_has_a_change_without_an_interval_and_steady_intensity_needs
 }
 
 #[test]
+fn one_bad_host_does_not_hide_a_change_and_is_named() {
+    let mut random = Random::new(9);
+    let dearer = Behaviour { factors: [1.1, 1.0, 1.0], ..SAME };
+    let mut rows = platform(&mut random, "p", [10, 10, 0], [SAME, dearer], 1.0);
+    // 2.5 times the CPU time at the same operations.
+    for at in [3, 5, 7, 12, 13, 14] {
+        rows[2].sums[at] *= 2.5;
+    }
+    let found = judged(&rows);
+    assert_eq!((found.left_out.as_slice(), found.hosts), (&["p2".to_string()][..], [9, 10]));
+    let change = found.cost_change.value().unwrap();
+    assert!((change.value - 0.1).abs() < 0.06 && *found.p.value().unwrap() < 0.01, "{change:?}");
+}
+
+#[test]
 fn a_version_that_runs_on_cheaper_platforms_is_not_taken_for_cheaper() {
     let mut random = Random::new(8);
     let dearer = Behaviour { factors: [1.05, 1.0, 1.0], ..SAME };
