@@ -8,7 +8,7 @@ mod neighbour;
 mod run_plan;
 mod runner;
 
-pub use folder::{EXTENSION, FORMAT, Folder};
+pub use folder::Folder;
 pub use load::load;
 pub use run_plan::cell_runs;
 pub use runner::{Colocation, RunSettings};

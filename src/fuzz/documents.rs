@@ -5,7 +5,8 @@ use crate::analysis::TimeRange;
 use crate::analysis::sweep::Run;
 use crate::cli::parse_config;
 use crate::export::{csv, html, json, markdown, text};
-use crate::model::RunState;
+use crate::model::{RunState, SweepMeta};
+use crate::session::run_folder;
 use crate::store;
 use crate::sweep;
 use crate::tui::settings::Environment;
@@ -24,7 +25,10 @@ pub fn baseline(data: &[u8]) {
 pub fn sweep(data: &[u8]) {
     /// Each run is analysed.
     const MOST_RUNS: usize = 16;
-    let (Ok(meta), Some(profile)) = (sweep::parse(&String::from_utf8_lossy(data)), fixture_profile()) else { return };
+    let (Ok(meta), Some(profile)) = (run_folder::parse::<SweepMeta>(&String::from_utf8_lossy(data)), fixture_profile())
+    else {
+        return;
+    };
     if meta.runs.len() > MOST_RUNS {
         return;
     }

@@ -13,6 +13,7 @@ mod operations;
 mod recorder;
 mod remote;
 mod replay;
+pub(crate) mod run_folder;
 mod signal_thread;
 
 pub use crate::collect::sampler::EndReason;

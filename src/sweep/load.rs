@@ -56,7 +56,7 @@ pub fn load_with(path: &Path, progress: &Progress) -> Result<(SweepMeta, Vec<Opt
 
 fn read(folder: &Folder, meta: &SweepMeta, run: &RunMeta) -> Result<Option<Run>> {
     match (&run.state, folder.recording(&run.recording)) {
-        (RunState::Done { .. }, Some(path)) => digest(meta, run, &path).map(Some),
+        (RunState::Done { .. }, Ok(path)) => digest(meta, run, &path).map(Some),
         _ => Ok(None),
     }
 }

@@ -13,9 +13,7 @@ mod runner;
 mod testing;
 
 pub use cpu_confinement::{CpuConfinement, Leftover, restore_killed};
-#[cfg(any(test, fuzzing))]
-pub(crate) use folder::parse;
-pub use folder::{EXTENSION, FORMAT, Folder};
+pub use folder::{Folder, recording_name};
 pub use group_record::GroupRecord;
 pub use journal::Journals;
 pub use load::{analyse, load, load_with};

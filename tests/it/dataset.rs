@@ -41,7 +41,9 @@ fn a_watch_collects_and_a_kill_leaves_whole_files_in_which_no_window_stands_twic
     let labels = ["--job", "web/api", "--version-label", "v7", "--config", "a"];
     let mut command = dir.command(IRONLAW, &[&flags[..], &labels].concat());
     let mut watch = Running::of(command.stdout(Stdio::piped()));
-    until("several windows", || numbers(&set, "windows", "start_s").len() >= 3);
+    let written = |table| !numbers(&set, table, "cpu_s").is_empty();
+    let several = || numbers(&set, "windows", "start_s").len() >= 3;
+    until("several windows", || several() && written("functions") && written("neighbours"));
     watch.0.kill().unwrap();
     let ran = watch.ends();
     let start: serde_json::Value = serde_json::from_str(ran.out.lines().next().unwrap()).unwrap();

@@ -94,8 +94,8 @@ impl Recorded {
             assert!(running >= 0.0 && used <= threads + error, "{name}: {used} s used of {threads} s in {window:?}");
             let share = |metric: &str| self.value(metric, window);
             let parts = ["run_share", "run_queue_delay", "blocked_share"].map(share);
-            // A single wait may be longer than a short window that it is counted in, and is called suspect there.
-            let short = span < 0.05 && window != self.whole();
+            // A single wait may be longer than the window that it is counted in, and is called suspect there.
+            let short = (span < 0.05 || queued > Some(span)) && window != self.whole();
             assert!(short || parts[2].why() != Some(Why::Suspect), "{name}: {parts:?} in {window:?}");
             if let [Some(run), Some(queue), Some(blocked)] = parts.each_ref().map(Measure::value) {
                 let sum = run + queue + blocked;

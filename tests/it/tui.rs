@@ -412,8 +412,9 @@ fn the_addresses_of_a_function_show_their_instructions() {
     pty.wait_for("called from");
     pty.press("ddd");
     pty.wait_for("instruction");
-    // What the workload computes, by any compiler.
-    pty.wait_for("xor ");
+    // What the workload computes, by any compiler; CPUs differ in which of them they say to have been at.
+    let computes = |screen: &str| ["xor ", "shr ", "shl "].iter().any(|name| screen.contains(name));
+    pty.wait_until("the screen shows an instruction of the workload", computes);
     pty.press("q");
     assert_eq!(pty.ends(), End::Code(0));
     pty.assert_restored();

@@ -90,10 +90,13 @@ fn sampling_is_slowed_to_what_it_may_cost_and_samples_stand_for_the_same_cpu_tim
         };
         assert!((200..1_000_000).contains(&cost), "a sample takes {cost} ns");
         assert_eq!(!notes.is_empty(), slowed, "{options:?}: {notes:?}");
-        // Some 40 samples in this second; the kernel's clock may give a few more.
-        let most = if slowed { 0.0015 } else { 1.05 * 997e-9 * cost as f64 };
-        assert!(share.is_some_and(|share| share > 0.0 && share < most), "{options:?}: {share:?}, not {most}");
+        // As many samples as the target's CPU time allows, which beside other programs is little: their number has an error.
+        let (share, cpu_s) = (share.unwrap(), metrics["cpu_time"]["value"].as_f64().unwrap());
+        let samples = share * cpu_s * 1e9 / cost as f64;
+        let error = 3.0 * (samples + 1.0).sqrt() / samples;
+        let most = if slowed { 0.001 } else { 997e-9 * cost as f64 };
+        assert!(share > 0.0 && share < most * (1.05 + error), "{options:?}: {share}, not {most}, {samples} samples");
         let seen = metrics["samples_coverage"]["value"].as_f64();
-        assert!(seen.is_none_or(|seen| (0.8..1.2).contains(&seen)), "{options:?}: {seen:?}");
+        assert!(seen.is_none_or(|seen| (seen - 1.0).abs() < 0.05 + error), "{options:?}: {seen:?}, {samples} samples");
     }
 }

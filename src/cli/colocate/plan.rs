@@ -3,10 +3,10 @@
 use crate::cli::args::{ColocateArgs, ControlArg, FullRate, MeasureArg};
 use crate::cli::command_words::split as words;
 use crate::cli::plan::target_name;
-use crate::colocate::{EXTENSION, FORMAT};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{ColocateMeta, ColocatedProgram, Control, HostFacts, SlowdownMeasure, Target};
 use crate::ops;
+use crate::session::run_folder::RunsMeta;
 use crate::units::{Nanos, Utc};
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub(super) fn plan(args: &ColocateArgs, host: HostFacts, unix_ns: u64) -> Result
             .hint("Give fewer programs, loads or repeats."));
     }
     Ok(ColocateMeta {
-        format: FORMAT,
+        format: ColocateMeta::FORMAT,
         tool: env!("CARGO_PKG_VERSION").to_string(),
         host,
         victims,
@@ -62,7 +62,7 @@ pub(super) fn plan(args: &ColocateArgs, host: HostFacts, unix_ns: u64) -> Result
 pub(super) fn default_name(unix_ns: u64) -> PathBuf {
     let Utc { year, month, day, hour, minute, second } = Utc::from_unix(unix_ns / 1_000_000_000);
     let stamp = format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}");
-    PathBuf::from(format!("colocate-{stamp}.{EXTENSION}"))
+    PathBuf::from(format!("colocate-{stamp}.{}", ColocateMeta::KIND))
 }
 
 /// The programs with their names: as typed, or that of the program, made different with a number.

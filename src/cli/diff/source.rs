@@ -89,7 +89,7 @@ fn found(text: &str) -> PathBuf {
 /// The runs of a sweep that count, with the paths of their recordings.
 fn done<'a>(folder: &'a Folder, meta: &'a SweepMeta) -> impl Iterator<Item = (PathBuf, &'a crate::model::RunMeta)> {
     let runs = meta.runs.iter().filter(|run| matches!(run.state, RunState::Done { .. }));
-    runs.filter_map(|run| Some((folder.recording(&run.recording)?, run)))
+    runs.filter_map(|run| Some((folder.recording(&run.recording).ok()?, run)))
 }
 
 /// The width at which sweeps are compared: as requested, or the largest that all have.

@@ -9,7 +9,8 @@ use crate::cli::progress::ProgressLine;
 use crate::cli::{capture, plan as planning};
 use crate::collect::host;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{Note, Plan, ProgressUnit, Target};
+use crate::model::{Note, Plan, ProgressUnit, SweepMeta, Target};
+use crate::session::run_folder::RunsMeta;
 use crate::sweep::{Folder, RunSettings, Sweep};
 use crate::sys::procfs::ProcFs;
 use crate::sys::sysfs::SysFs;
@@ -46,8 +47,9 @@ pub(in crate::cli) fn begin(args: &SweepArgs) -> Result<(Sweep, RunSettings)> {
     let machine = machine()?;
     let path = match &args.output {
         Some(name) => Folder::name(name),
-        None => planning::recording_name(&request.target, machine.unix_ns / 1_000_000_000)
-            .with_extension(crate::sweep::EXTENSION),
+        None => {
+            planning::recording_name(&request.target, machine.unix_ns / 1_000_000_000).with_extension(SweepMeta::KIND)
+        }
     };
     let mut meta = plan::plan(args, subject, request.ops.clone(), &machine)?;
     meta.notes = notes;

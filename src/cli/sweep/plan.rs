@@ -4,7 +4,8 @@
 use crate::cli::args::{PlaceArg, SweepArgs, WarmUp, Widths, sweep_widths};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{HostFacts, OpsSpec, Placement, RunMeta, RunState, SweepMeta, Target, Width};
-use crate::sweep::{CpuOrder, FORMAT, Folder, check_command, run_order, varies};
+use crate::session::run_folder::RunsMeta;
+use crate::sweep::{CpuOrder, check_command, recording_name, run_order, varies};
 use crate::units::Nanos;
 
 /// The facts about the machine that planning may use.
@@ -46,11 +47,11 @@ pub(super) fn plan(args: &SweepArgs, subject: Subject, ops: Option<OpsSpec>, mac
     let seed = args.seed.unwrap_or(machine.unix_ns);
     let runs = run_order(&widths, args.runs, seed).into_iter().map(|(n, repeat)| {
         let place = cpu_order.cpus_for(n);
-        let recording = Folder::recording_name(n, repeat);
+        let recording = recording_name(n, repeat);
         RunMeta { n, repeat, cpus: place.cpus, region: place.region, recording, state: RunState::Planned }
     });
     Ok(SweepMeta {
-        format: FORMAT,
+        format: SweepMeta::FORMAT,
         tool: env!("CARGO_PKG_VERSION").to_string(),
         duration: args.dwell.or(args.capture.duration).or(target.is_some().then_some(DWELL)),
         leave_out: if let WarmUp::Time(time) = args.warmup { time } else { Nanos(0) },

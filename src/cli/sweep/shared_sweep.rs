@@ -70,7 +70,7 @@ impl SharedSweep {
             let done = |run: &&RunMeta| matches!(run.state, RunState::Done { .. });
             let n = n.or_else(|| state.meta.runs.iter().filter(done).map(|run| run.n).max())?;
             let first = state.meta.runs.iter().filter(done).find(|run| run.n == n)?;
-            folder.recording(&first.recording)
+            folder.recording(&first.recording).ok()
         };
         SnapshotSource {
             kind: SessionKind::Sweep,
@@ -122,7 +122,7 @@ mod tests {
         shared.put(done, none, true);
         assert_eq!((progress(&source), shared.source(folder.clone()).live), (None, false));
         for chosen in [Some(2), None] {
-            assert_eq!((source.recording)(chosen), folder.recording("n2-r2.ironlaw"));
+            assert_eq!((source.recording)(chosen), folder.recording("n2-r2.ironlaw").ok());
         }
         assert_eq!((source.recording)(Some(4)), None, "no run of this width is over");
     }

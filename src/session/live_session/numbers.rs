@@ -30,6 +30,8 @@ impl Numbers {
             Event::Define(Definition::Names { frame, .. }) => *frame = FrameId(find(&self.frames, frame.0)?),
             Event::Sample(sample) => self.own_stack(&mut sample.stack, &mut sample.end),
             Event::OffCpu(span) => self.own_stack(&mut span.stack, &mut span.end),
+            // Its sample tells where the stack ends.
+            Event::Access(access) => self.own_stack(&mut access.stack, &mut StackEnd::NotTaken),
             _ => {}
         }
         Some(event)

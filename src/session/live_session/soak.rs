@@ -6,8 +6,9 @@ use super::history::{History, Limit};
 use crate::collect::sampler::{EventQueue, Interner};
 use crate::model::profile::{Newest, Profile, ProfileBuilder};
 use crate::model::{
-    CounterId, CounterReading, Definition, Event, NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse, OffCpu,
-    Sample, Scope, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState,
+    AccessKind, CounterId, CounterReading, Definition, Event, MemoryAccess, MemoryLevel, NeighbourDef, NeighbourId,
+    NeighbourKind, NeighbourUse, OffCpu, Sample, Scope, Snoop, StackEnd, StackId, Symbol, TaskChange, TaskEvent,
+    TaskState, TlbResult,
 };
 use crate::session::tests::support::{meta, second, tick};
 use crate::sys::clock::Clock;
@@ -69,6 +70,25 @@ impl Stream {
         let (when, tid) = (second(at - 1) + Nanos(nth * 1_000), (at + nth) as u32);
         let (end, kernel, cpu, event) = (StackEnd::Whole, false, 0, 0);
         self.out.push(Event::Sample(Sample { at: when, pid: 1, tid, cpu, event, weight: leaf, stack, end, kernel }));
+        let (kind, level, snoop, tlb) = (AccessKind::Load, MemoryLevel::L2, Snoop::None, TlbResult::default());
+        let (missed, locked, latency, address) = (false, false, None, Some(leaf));
+        let access = MemoryAccess {
+            at: when,
+            pid: 1,
+            tid,
+            cpu,
+            event,
+            stack,
+            address,
+            kind,
+            level,
+            missed,
+            snoop,
+            tlb,
+            locked,
+            latency,
+        };
+        self.out.push(Event::Access(access));
         let waited = if nth == 0 && at % 400 == 399 { self.asleep } else { stack };
         if at.is_multiple_of(400) {
             self.asleep = stack;
@@ -107,7 +127,7 @@ impl Stream {
     }
 }
 
-/// Each sample still has its own address and name below the first caller; returns the number of waits without a stack.
+/// Each sample, and its access, still has its own address and name below the first caller; returns the number of waits without a stack.
 fn checked(profile: &Profile) -> usize {
     for sample in profile.samples.iter() {
         let frames: Vec<_> = profile.walk(sample.stack).collect();
@@ -115,6 +135,11 @@ fn checked(profile: &Profile) -> usize {
         assert_eq!((frames.len(), address(0), address(3)), (4, sample.weight, 7), "{:?}", sample.at);
         let name = profile.names_at(frames[0]);
         assert!(name.is_empty() || name[0].function == format!("f{}", sample.weight));
+    }
+    assert_eq!(profile.accesses.len(), profile.samples.len());
+    for access in &profile.accesses {
+        let leaf = profile.walk(access.stack).next().and_then(|frame| profile.frame(frame));
+        assert_eq!(leaf.map(|frame| frame.address), access.address, "{:?}", access.at);
     }
     profile.off_cpu.iter().filter(|span| span.stack.is_none() && span.end == StackEnd::Broken).count()
 }

@@ -1,14 +1,14 @@
 //! The thread that reads a source of latencies once per interval. An unresponsive source delays only this thread.
 
 use super::outlet::{CountOnceMore, LastCount, Outlet, latency_gap};
-use super::polling::{FIRST_PATIENCE, LOOK, Record, SoFar};
-use crate::error::{Context, Error, ErrorKind, Result};
+use super::polling::{LOOK, Record, SoFar, first_answer};
+use crate::error::Result;
 use crate::model::{LatencyCount, LatencySpec, Note, Plan, Target};
 use crate::ops::LatencyMeter;
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
 use std::sync::PoisonError;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// A source of latencies after its first reading.
@@ -24,18 +24,8 @@ impl PolledLatencies {
     /// Takes the first reading, because earlier operations do not belong to the session. A source that a command brings
     /// need not be there yet. `None` for sources that are not polled.
     pub(super) fn open(plan: &Plan, clock: Clock) -> Result<Option<PolledLatencies>> {
-        let (Some(mut meter), Some(spec)) = (LatencyMeter::of(plan, clock), &plan.latency) else { return Ok(None) };
-        let (tell, answer) = channel();
-        let ask = move || {
-            let first = meter.read(|| clock.now());
-            // The receiver may have given up.
-            let _ = tell.send((meter, first));
-        };
-        std::thread::Builder::new().name("latencies".into()).spawn(ask).context(|| "cannot start a thread")?;
-        let (meter, first) = answer.recv_timeout(FIRST_PATIENCE).map_err(|_| {
-            Error::new(ErrorKind::Io, format!("{} does not answer", spec.label()))
-                .hint("Does the host's name resolve, and does the server answer others?")
-        })?;
+        let (Some(meter), Some(spec)) = (LatencyMeter::of(plan, clock), &plan.latency) else { return Ok(None) };
+        let (meter, first) = first_answer(&spec.label(), meter, move |meter| meter.read(|| clock.now()))?;
         // A load generator writes files, a server answers.
         let brings = match spec {
             LatencySpec::File { .. } => plan.command().is_some(),

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Timeout for the first answer. The server's own timeout is shorter, but name resolution may take longer than that.
-pub(super) const FIRST_PATIENCE: Duration = Duration::from_secs(5);
+const FIRST_PATIENCE: Duration = Duration::from_secs(5);
 /// Poll interval while waiting for a source that the started command provides.
 pub(super) const LOOK: Nanos = Nanos(20_000_000);
 
@@ -31,18 +31,8 @@ impl Polling {
     /// Takes the first reading, because earlier operations do not belong to the session. A source that a command
     /// provides (`starts`) need not answer yet. `None` for sources that are not polled.
     pub(super) fn open(spec: &OpsSpec, starts: bool, clock: Clock) -> Result<Option<Polling>> {
-        let Some(mut meter) = Meter::of(spec, starts) else { return Ok(None) };
-        let (tell, answer) = channel();
-        let ask = move || {
-            let first = meter.read(|| clock.now());
-            // The receiver may have given up.
-            let _ = tell.send((meter, first));
-        };
-        std::thread::Builder::new().name("operations".into()).spawn(ask).context(|| "cannot start a thread")?;
-        let (meter, first) = answer.recv_timeout(FIRST_PATIENCE).map_err(|_| {
-            Error::new(ErrorKind::Io, format!("{} does not answer", spec.label()))
-                .hint("Does the host's name resolve, and does the server answer others?")
-        })?;
+        let Some(meter) = Meter::of(spec, starts) else { return Ok(None) };
+        let (meter, first) = first_answer(&spec.label(), meter, move |meter| meter.read(|| clock.now()))?;
         match first {
             Err(error) if !starts => Err(error),
             first => Ok(Some(Polling { meter, first, clock, so_far: SoFar::default() })),
@@ -86,6 +76,25 @@ impl Polling {
             }
         }
     }
+}
+
+/// The first answer of a source, with the source; one that does not answer is given up.
+pub(super) fn first_answer<M: Send + 'static, T: Send + 'static>(
+    label: &str,
+    mut source: M,
+    read: impl FnOnce(&mut M) -> T + Send + 'static,
+) -> Result<(M, T)> {
+    let (tell, answer) = channel();
+    let ask = move || {
+        let first = read(&mut source);
+        // The receiver may have given up.
+        let _ = tell.send((source, first));
+    };
+    std::thread::Builder::new().name("first-answer".into()).spawn(ask).context(|| "cannot start a thread")?;
+    answer.recv_timeout(FIRST_PATIENCE).map_err(|_| {
+        Error::new(ErrorKind::Io, format!("{label} does not answer"))
+            .hint("Does the host's name resolve, and does the server answer others?")
+    })
 }
 
 /// Statistics of the polls.

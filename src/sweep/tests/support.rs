@@ -1,6 +1,7 @@
 //! A small sweep for tests.
 
 use crate::model::{HostFacts, Placement, Region, RunMeta, RunState, SweepMeta, Width};
+use crate::session::run_folder::RunsMeta;
 
 pub fn meta() -> SweepMeta {
     let run = |n: u32| RunMeta {
@@ -8,11 +9,11 @@ pub fn meta() -> SweepMeta {
         repeat: 1,
         cpus: (0..n).collect(),
         region: Region::Cores,
-        recording: super::Folder::recording_name(n, 1),
+        recording: super::recording_name(n, 1),
         state: RunState::Planned,
     };
     SweepMeta {
-        format: super::folder::FORMAT,
+        format: SweepMeta::FORMAT,
         tool: "0.1.0".to_string(),
         host: HostFacts::default(),
         command: vec!["app".to_string(), "--threads={threads}".to_string()],

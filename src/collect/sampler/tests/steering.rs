@@ -77,11 +77,12 @@ fn samples_stand_for_the_same_cpu_time_before_and_after_the_frequency_changes() 
     let clock = samples.first().is_some_and(|first| first.weight.abs_diff(1_000_000) < 10_000);
     let (fast, slow): (Vec<Sample>, Vec<Sample>) = samples.iter().partition(|sample| sample.weight < 2_000_000);
     if clock {
-        assert!(fast.len() > 50 && slow.len() > 5, "{} and {} samples", fast.len(), slow.len());
+        // Beside other programs the thread runs for a part of the time only.
+        assert!(fast.len() > 10 && slow.len() > 1, "{} and {} samples", fast.len(), slow.len());
         let last_fast = fast.iter().map(|sample| sample.at).max();
         assert!(slow.iter().map(|sample| sample.at).min() > last_fast, "one change");
-        let share = weight(&samples) / ran.as_f64();
-        assert!((0.85..1.1).contains(&share), "samples stand for {share} of the CPU time");
+        let (share, one) = (weight(&samples) / ran.as_f64(), weight(&slow[..1]) / ran.as_f64());
+        assert!((0.9 - one..1.05 + one).contains(&share), "samples stand for {share} of the CPU time, one for {one}");
     }
 }
 
