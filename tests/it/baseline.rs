@@ -235,8 +235,11 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
         assert!(count("all") >= 20, "{against:#}");
         assert_eq!(count("compared") + count("unknown_load") + count("idle"), count("all"), "{against:#}");
         assert_eq!(against["timeline"].as_array().map(Vec::len), Some(count("all") as usize));
-        // On a machine that others keep busy it may never have the load that the baseline knows.
-        if slow && count("compared") >= 10 {
+        // On a machine that others keep busy it may never have the load that the baseline knows, or have learnt from windows
+        // so unlike each other that hardly anything is unusual.
+        let weaknesses = against["baseline"]["weaknesses"].as_array().unwrap().iter().filter_map(Value::as_str);
+        let unlike = weaknesses.into_iter().any(|text| text.contains("unlike each other"));
+        if slow && !unlike && count("compared") >= 10 {
             assert_eq!(against["alarms"][0]["active"], true, "{against:#}");
             assert!(against["evidence"].as_array().is_some_and(|all| !all.is_empty()), "{against:#}");
             assert!(against["location"].is_string(), "{against:#}");

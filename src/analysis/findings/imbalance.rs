@@ -1,5 +1,7 @@
 //! Threads with similar work of which some finish early and wait for the busiest. Threads are similar if their names
-//! differ only in digits and half of their samples are in the same functions.
+//! differ only in digits and half of their samples are in the same functions. Who waits for a thread that other programs
+//! keep from its CPU may have as much to do as it has: the time they ran must be uneven too, and where the busiest waited
+//! for a CPU for longer than it was ahead, nothing is decided.
 
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::ThreadRow;
@@ -17,9 +19,10 @@ const THREAD_SAMPLES: u64 = 10;
 /// Share of their samples that threads with similar work have in common. [P]
 const LIKENESS: f64 = 0.5;
 
-/// A thread with the share of its lifetime in which it had work: running, or waiting for a CPU.
+/// A thread with the share of its lifetime in which it ran, and in which it had work: running, or waiting for a CPU.
 struct Member {
     tid: u32,
+    ran: f64,
     wanted: f64,
 }
 
@@ -28,17 +31,27 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.samples()?;
     let total = context.cpu_time()? / context.wall()?;
     let mut worst: Option<(f64, String, Vec<Member>)> = None;
+    let mut undecided = false;
     for (name, members) in groups(context) {
-        let most = members.iter().map(|member| member.wanted).fold(0.0, f64::max);
-        let mean = members.iter().map(|member| member.wanted).sum::<f64>() / members.len() as f64;
-        let uneven = members.len() >= 2 && most >= limits::SATURATED && mean / most < limits::BALANCE;
+        let (most, mean) = most_and_mean(&members, |member| member.wanted);
+        let (most_run, mean_run) = most_and_mean(&members, |member| member.ran);
+        let uneven = members.len() >= 2
+            && most >= limits::SATURATED
+            && mean / most < limits::BALANCE
+            && mean_run / most_run < limits::BALANCE;
         let weighs = worst.as_ref().is_none_or(|(_, _, known)| known.len() < members.len());
         if uneven && weighs && mean * members.len() as f64 >= total / 2.0 {
-            worst = Some((mean / most, name, members));
+            if members[0].wanted - members[0].ran > most - mean {
+                undecided = true;
+            } else {
+                worst = Some((mean / most, name, members));
+            }
         }
     }
-    let Some((balance, name, members)) = worst else { return Ok(None) };
-    let most = members.iter().map(|member| member.wanted).fold(0.0, f64::max);
+    let Some((balance, name, members)) = worst else {
+        return if undecided { Err(Why::QueueUnknown) } else { Ok(None) };
+    };
+    let (most, _) = most_and_mean(&members, |member| member.wanted);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -65,15 +78,21 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
+fn most_and_mean(members: &[Member], share: fn(&Member) -> f64) -> (f64, f64) {
+    let shares = members.iter().map(share);
+    (shares.clone().fold(0.0, f64::max), shares.sum::<f64>() / members.len() as f64)
+}
+
 /// Threads with similar work by their common name, busiest first. Idle threads are left out.
 fn groups(context: &RuleContext<'_>) -> BTreeMap<String, Vec<Member>> {
     let samples_by_thread = samples_by_thread(context);
     let mut named: BTreeMap<String, Vec<(Member, &FunctionSamples)>> = BTreeMap::new();
     for row in &context.threads {
-        let (Some(work), Some(wanted)) = (samples_by_thread.get(&row.task.tid), wanted(row)) else { continue };
-        if wanted >= limits::IDLE_THREADS {
-            named.entry(stem(&row.task.comm)).or_default().push((Member { tid: row.task.tid, wanted }, work));
-        }
+        let (Some(work), Some(&ran)) = (samples_by_thread.get(&row.task.tid), row.utilisation().value()) else {
+            continue;
+        };
+        let Some(wanted) = wanted(row).filter(|wanted| *wanted >= limits::IDLE_THREADS) else { continue };
+        named.entry(stem(&row.task.comm)).or_default().push((Member { tid: row.task.tid, ran, wanted }, work));
     }
     let like = |mut members: Vec<(Member, &FunctionSamples)>| {
         members.sort_by(|(a, _), (b, _)| b.wanted.total_cmp(&a.wanted));

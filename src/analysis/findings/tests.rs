@@ -353,6 +353,15 @@ fn uneven_threads_and_one_that_carries_all() {
     read(&mut queued, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
     read(&mut queued, Scope::Thread(42), &[("task-clock", ms(4_000).0), ("run-delay", ms(5_500).0)]);
     check("robbed of its CPU by others", queued, &[]);
+    let mut held_up = healthy();
+    read(&mut held_up, Scope::Thread(41), &[("task-clock", ms(5_000).0), ("run-delay", ms(4_900).0)]);
+    read(&mut held_up, Scope::Thread(42), &[("task-clock", ms(4_800).0)]);
+    check("waiting for one that others rob of its CPU", held_up, &[]);
+    let mut short_of_cpus = healthy();
+    read(&mut short_of_cpus, Scope::Thread(41), &[("task-clock", ms(5_000).0), ("run-delay", ms(4_900).0)]);
+    read(&mut short_of_cpus, Scope::Thread(42), &[("task-clock", ms(2_500).0)]);
+    let results = check("with more work and waiting for a CPU", short_of_cpus, &[]);
+    assert!(results.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("load-imbalance", Why::QueueUnknown)));
     let alone = || {
         let mut s = healthy();
         read(&mut s, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
