@@ -70,6 +70,12 @@ sql *ARGS:
 dataset-day RECORDING:
     IRONLAW_RECORDING={{absolute_path(RECORDING)}} cargo test --release --locked --lib -- --ignored --nocapture a_day_of_a_recorded_host
 
+# The SQL engine and what asks it: clippy and tests of builds with the feature fleet, which CI leaves out for its compile time.
+fleet-test *ARGS:
+    cargo clippy --all-targets --locked --features fleet -- -D warnings
+    cargo test --locked --features fleet --lib -- fleet:: {{ARGS}}
+    cargo test --locked --features fleet --test it -- dataset:: {{ARGS}}
+
 # Whether polars, Spark and DuckDB answer the fleet's queries alike (needs Java; python3 -m pip install duckdb pyspark).
 fleet-engines *ARGS:
     cargo build --release --locked --features fleet

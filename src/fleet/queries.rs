@@ -39,11 +39,12 @@ enum Steps {
 }
 
 /// All of them, in the order of the report.
-pub const QUERIES: [Query; 12] = [
+pub const QUERIES: [Query; 13] = [
     query!("extent", "how much there is", &["windows"], Fleet),
     query!("jobs", "cost of each job on each platform", &["windows"], Fleet),
     query!("distribution", "how CPI and CPU time per operation are distributed", &["windows"], Job),
     query!("outliers", "hosts on which a job is dearer than it usually is", &["windows"], Job),
+    query!("hosts", "cost of each job on each host", &["windows"], Job),
     query!("suspects", "neighbours whose use moves with a job's cost, across hosts", &["windows", "neighbours"], Job),
     query!("versions", "cost by version and intensity", &["windows"], Job),
     query!("configs", "operations per CPU second by configuration of the hosts", &["windows"], Job),

@@ -90,7 +90,8 @@ impl Recorded {
             // A wait in the run queue counts when it ends, at the window's end a thread may be in the midst of one.
             let waits = self.counters.delta("timeslices", Scope::Target, window).value().copied();
             let wait = queued.unwrap_or(0.0) / waits.unwrap_or(1.0).max(1.0);
-            let error = CLOCKS * threads + (2.0 * TICK + 4.0 * wait) * (threads / span);
+            // The last time of a thread that ended counts in the window after it, which may have no thread.
+            let error = CLOCKS * threads + (2.0 * TICK + 4.0 * wait) * (threads / span).max(1.0);
             assert!(running >= 0.0 && used <= threads + error, "{name}: {used} s used of {threads} s in {window:?}");
             let share = |metric: &str| self.value(metric, window);
             let parts = ["run_share", "run_queue_delay", "blocked_share"].map(share);

@@ -76,7 +76,12 @@ impl Place {
         // Where wake-ups are not seen, time blocked includes the wait for a CPU after it.
         let queued = waits["queued_after_wake"]["total_s"].as_f64().unwrap_or_default();
         let to_running = locked + queued;
-        assert!(to_running > 0.5 && unknown < locked / 2.0, "locked {locked} s, unknown {unknown} s: {waits}");
+        // Sampled waits are known within an error.
+        let error = waits["coverage"]["error_s"].as_f64().unwrap_or_default();
+        assert!(
+            to_running > 0.5 && unknown < locked / 2.0 + 2.0 * error,
+            "locked {locked} s, unknown {unknown} s: {waits}"
+        );
     }
 }
 

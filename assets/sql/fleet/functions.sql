@@ -1,14 +1,20 @@
 -- The functions that cost the fleet the most CPU time, themselves, callees excluded.
 -- share_y is the CPU time of the function, share_x that of all functions; share_yy, share_yx and share_xx are sums of
 -- products over hosts, which give the error of the function's share.
-WITH per_host AS (
-    SELECT function, module, host, SUM(cpu_s) AS cpu_s, SUM(samples) AS samples
+-- The table is read once, by job; the rest is worked out from those few rows.
+WITH per_job AS (
+    SELECT function, module, host, job, SUM(cpu_s) AS cpu_s, SUM(samples) AS samples
     FROM functions
+    GROUP BY function, module, host, job
+),
+per_host AS (
+    SELECT function, module, host, SUM(cpu_s) AS cpu_s, SUM(samples) AS samples
+    FROM per_job
     GROUP BY function, module, host
 ),
 hosts AS (
     SELECT host, SUM(cpu_s) AS cpu_s
-    FROM functions
+    FROM per_host
     GROUP BY host
 ),
 fleet AS (
@@ -17,7 +23,7 @@ fleet AS (
 ),
 users AS (
     SELECT function, module, COUNT(DISTINCT job) AS jobs
-    FROM functions
+    FROM per_job
     GROUP BY function, module
 ),
 costs AS (

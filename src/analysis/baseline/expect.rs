@@ -4,11 +4,9 @@
 
 use super::Expected;
 use crate::analysis::diff::Quantity;
-use crate::analysis::stats::{Moments, student_quantile};
+use crate::analysis::stats::{Moments, median, robust_sd, student_quantile};
 use crate::model::Unit;
 
-/// Scales the median absolute deviation to the standard deviation of a normal distribution.
-const MAD_TO_SIGMA: f64 = 1.4826;
 /// Variance of the median of normal values, relative to that of their mean.
 const MEDIAN_TO_MEAN: f64 = std::f64::consts::FRAC_PI_2;
 /// Minimum windows that measured a quantity, and minimum windows of a recording that counts as a run.
@@ -46,8 +44,8 @@ pub(super) fn expect(quantity: Quantity, recordings: &[Vec<[f64; 2]>], windows: 
     let centre = Moments::of(&medians)?.mean;
     let residuals = |(run, median): (&Vec<f64>, &f64)| run.iter().map(|value| value - median).collect::<Vec<f64>>();
     let residuals: Vec<Vec<f64>> = runs.iter().zip(&medians).map(residuals).collect();
-    let mut distances: Vec<f64> = residuals.iter().flatten().map(|residual| residual.abs()).collect();
-    let within = (MAD_TO_SIGMA * median(&mut distances)?).max(resolution(quantity, recordings, centre));
+    let distances = residuals.concat();
+    let within = robust_sd(&distances, 0.0)?.max(resolution(quantity, recordings, centre));
     let dependence = dependence(&residuals, within);
     let run_error = within * (dependence * MEDIAN_TO_MEAN / distances.len() as f64).sqrt();
     let (between, run) = between(quantity, &medians, centre, run_error);
@@ -123,13 +121,6 @@ fn dependence(residuals: &[Vec<f64>], within: f64) -> f64 {
         runs.iter().flat_map(|run| run.chunks_exact(BLOCK)).map(|block| block.iter().sum()).collect();
     let apart = blocks.iter().map(|sum| sum * sum).sum::<f64>() / blocks.len().max(1) as f64 / BLOCK as f64 / square;
     ((1.0 + memory) / (1.0 - memory)).max(apart).max(LEAST_DEPENDENCE)
-}
-
-/// The median; sorts the values. `None` if there are none.
-pub(super) fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
-    Some(low + (high - low) / 2.0)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! | `jobs` | [`jobs`](fn@jobs) | [`JobCost`] | |
 //! | `distribution` | [`usual`](fn@usual) | [`Usual`] with a [`GevFit`] | |
 //! | `outliers` | [`outliers`](fn@outliers) | [`Outliers`]: hosts, and what chance makes | the [`Usual`]s, for chance |
+//! | `hosts` | [`dear_hosts`](fn@dear_hosts) | [`DearHosts`] | |
 //! | `suspects` | [`suspects`](fn@suspects) | [`Suspect`] | |
 //! | `versions` | [`versions`](fn@versions) | [`VersionAnswer`]: comparisons, checks and one change over platforms | the base, if named |
 //! | `configs` | [`clusters`](fn@clusters) | [`ClusterComparison`] | [`ClusterSettings`]: base, weights, precision |
@@ -25,6 +26,7 @@
 mod clusters;
 mod contention;
 mod cpi2;
+mod dear_hosts;
 mod estimate;
 mod extent;
 mod functions;
@@ -49,6 +51,7 @@ mod wsmeter;
 pub use clusters::{ClusterComparison, ClusterSettings, JobSpeedUp, LeftOut, clusters};
 pub use contention::{Contention, ContentionCounts, ContentionLevel, Fences, contention};
 pub use cpi2::{PooledSpec, cpi2_score};
+pub use dear_hosts::{DearHost, DearHosts, dear_hosts};
 pub use estimate::Estimate;
 pub use extent::{AlarmCount, Extent, alarms, extent};
 pub use functions::{FunctionCost, functions};

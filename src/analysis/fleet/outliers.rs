@@ -3,6 +3,7 @@
 
 use super::rows::{numbers, sums, texts};
 use super::usual::Usual;
+use crate::analysis::stats::{median, robust_sd};
 use crate::error::Result;
 use crate::model::{Measure, ResultTable, Why};
 use serde::Serialize;
@@ -178,19 +179,9 @@ impl OutlierCounts {
     /// without such spans too, and no less than the scatter of counts.
     fn fence(mut self) -> f64 {
         self.shares.resize(self.hosts.max(self.shares.len()), 0.0);
-        let usual = median(&mut self.shares);
-        let mut apart: Vec<f64> = self.shares.iter().map(|share| (share - usual).abs()).collect();
+        let usual = median(&mut self.shares).unwrap_or(0.0);
         let scatter = (DISPERSION * (usual * self.spans).max(1.0)).sqrt() / self.spans.max(1.0);
-        usual + FENCE * (1.4826 * median(&mut apart)).max(scatter)
-    }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        len if len % 2 == 1 => values[len / 2],
-        len => f64::midpoint(values[len / 2 - 1], values[len / 2]),
+        usual + FENCE * robust_sd(&self.shares, usual).unwrap_or(0.0).max(scatter)
     }
 }
 

@@ -103,8 +103,27 @@ fn of_windows(windows: &[LatencyCounts]) -> Latencies {
         let interval = Some((low.low.as_f64(), high.high.map(|high| high.as_f64())));
         Quantile { share, value: counts.value(share), interval }
     };
-    let quantiles = QUANTILES.into_iter().enumerate().map(quantile).collect();
+    let mut quantiles: Vec<Quantile> = QUANTILES.into_iter().enumerate().map(quantile).collect();
+    ascend(&mut quantiles);
     Latencies { independent: errors.is_none(), quantiles, counts }
+}
+
+/// Narrows intervals so that their ends ascend: a p90 is no longer than the p99, so not above what bounds that one either.
+/// A quantile in the middle of many operations has an error that reaches far into the few beyond them.
+fn ascend(quantiles: &mut [Quantile]) {
+    let mut most_high: Option<f64> = None;
+    for (_, high) in quantiles.iter_mut().rev().filter_map(|quantile| quantile.interval.as_mut()) {
+        most_high = match (*high, most_high) {
+            (Some(high), Some(most)) => Some(high.min(most)),
+            (high, most) => high.or(most),
+        };
+        *high = most_high;
+    }
+    let mut least_low = 0.0;
+    for (low, _) in quantiles.iter_mut().filter_map(|quantile| quantile.interval.as_mut()) {
+        least_low = low.max(least_low);
+        *low = least_low;
+    }
 }
 
 /// The bins between which a quantile lies (Woodruff 1952): it is lower than its bin only if too few operations were counted
@@ -371,6 +390,18 @@ mod tests {
         };
         let found = of_windows(&(0..60).map(window).collect::<Vec<_>>());
         assert_eq!(found.quantiles[0].interval, Some((1_000_000.0, Some(1_000_001.0))));
+    }
+
+    #[test]
+    fn intervals_ascend_with_their_quantiles() {
+        let of = |interval| Quantile { share: 0.0, value: Measure::exact(0.0), interval };
+        let mut quantiles =
+            [Some((5.0, None)), None, Some((3.0, Some(9.0))), Some((7.0, Some(8.0))), Some((8.0, None))].map(of);
+        ascend(&mut quantiles);
+        let found = quantiles.map(|quantile| quantile.interval);
+        let expected =
+            [Some((5.0, Some(8.0))), None, Some((5.0, Some(8.0))), Some((7.0, Some(8.0))), Some((8.0, None))];
+        assert_eq!(found, expected);
     }
 
     /// As a load generator that prints p50 and p99 states them.

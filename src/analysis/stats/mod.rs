@@ -6,6 +6,7 @@ pub(in crate::analysis) mod linear;
 mod multiple;
 mod power;
 mod rank;
+mod robust;
 mod series;
 #[cfg(test)]
 #[path = "tests/simulate.rs"]
@@ -19,6 +20,7 @@ pub(in crate::analysis) use multiple::corrected;
 pub use multiple::{benjamini_hochberg, holm};
 pub use power::detectable;
 pub use rank::{least_p, mann_whitney};
+pub use robust::{median, robust_sd};
 pub use series::Moments;
 pub use special::normal_cdf;
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::types::{FleetFacts, FleetJob, FleetView, SCHEMA_VERSION};
 use crate::analysis::fleet::{
-    AlarmCount, ClusterComparison, ContentionCounts, ContentionLevel, DailyCourse, DayEstimate, Estimate, Extent,
-    FactorChange, FactorSplit, Fences, FunctionCost, GevFit, HourOfDay, Intensity, Interference, JobSpeedUp, LeftOut,
-    NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, PlatformCost, PooledChange, Season, Sensitivity,
-    Suspect, Usual, VersionComparison,
+    AlarmCount, ClusterComparison, ContentionCounts, ContentionLevel, DailyCourse, DayEstimate, DearHost, DearHosts,
+    Estimate, Extent, FactorChange, FactorSplit, Fences, FunctionCost, GevFit, HourOfDay, Intensity, Interference,
+    JobSpeedUp, LeftOut, NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, PlatformCost, PooledChange,
+    Season, Sensitivity, Suspect, Usual, VersionComparison,
 };
 use crate::model::{Measure, Note, Why};
 
@@ -279,6 +279,18 @@ pub fn full() -> FleetView {
             span: Measure::exact(0.000_001),
             expected_hosts: Measure::exact(0.11),
         }],
+        hosts: DearHosts {
+            dear: vec![DearHost {
+                host: "host-0029".into(),
+                platform: amd.into(),
+                measure: "cpi".into(),
+                jobs: vec!["frontend".into(), "search".into()],
+                dearer: 0.39,
+                host_sd: 0.021,
+                deviations: 16.0,
+            }],
+            compared: 90,
+        },
         pairs_tested: 14,
         versions: vec![version("frontend", intel, -0.03), version("frontend", amd, 0.02)],
         pooled_versions: vec![PooledChange {
@@ -376,6 +388,9 @@ pub fn hostile() -> FleetView {
         for suspect in &mut job.suspects {
             (suspect.job, suspect.neighbour) = (name(at), name(at + 2));
         }
+    }
+    for one in &mut view.hosts.dear {
+        (one.host, one.platform, one.jobs) = (name(0), name(1), vec![name(2)]);
     }
     for (at, one) in view.versions.iter_mut().enumerate() {
         (one.job, one.platform, one.base, one.new) = (name(at), name(at + 1), name(at + 2), name(at));

@@ -28,6 +28,7 @@ pub(super) fn whole(view: &FleetView) -> Vec<Section> {
     let mut all = vec![
         jobs(view),
         outliers(view),
+        dear_hosts(view),
         suspects(view),
         alarms(view),
         versions(view),
@@ -168,6 +169,23 @@ fn outliers(view: &FleetView) -> Section {
         ));
     }
     section
+}
+
+fn dear_hosts(view: &FleetView) -> Section {
+    let head = ["host", "jobs", "platform", "of", "dearer", "sd of hosts", "deviations"];
+    let rows = view.hosts.dear.iter().map(|host| {
+        vec![
+            host.host.clone(),
+            host.jobs.join(", "),
+            host.platform.clone(),
+            measure(&host.measure).to_string(),
+            signed(host.dearer),
+            percent(host.host_sd).joined(),
+            three_digits(host.deviations),
+        ]
+    });
+    let about = "over the whole time, the median of the host's jobs against the other hosts of each of them";
+    Section::new(SectionId::DearHosts, about, &head, 4).with(rows)
 }
 
 fn suspects(view: &FleetView) -> Section {

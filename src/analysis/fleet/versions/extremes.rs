@@ -1,6 +1,7 @@
 //! Hosts whose cost lies far from that of all others: one bad host among twenty would hide every change of a few percent.
 
 use super::sums::{HostVersion, Version};
+use crate::analysis::stats::{median, robust_sd};
 
 /// Deviations from the other hosts of its version at which a host is left out. [P]
 const FENCE: f64 = 8.0;
@@ -17,10 +18,11 @@ pub(super) fn without_extremes(versions: [&Version; 2]) -> ([Version; 2], Vec<St
         return (kept, Vec::new());
     }
     let cost = |host: &HostVersion| (host.cpu_s / host.operations).ln();
-    let middles = versions.map(|version| median(version.hosts.iter().map(cost).collect()));
+    let middle = |version: &Version| median(&mut version.hosts.iter().map(cost).collect::<Vec<_>>()).unwrap_or(0.0);
+    let middles = versions.map(middle);
     let apart = |at: usize, host: &HostVersion| (cost(host) - middles[at]).abs();
     let all = (0..2).flat_map(|at| versions[at].hosts.iter().map(move |host| apart(at, host)));
-    let fence = FENCE * (1.4826 * median(all.collect())).max(LEAST);
+    let fence = FENCE * robust_sd(&all.collect::<Vec<_>>(), 0.0).unwrap_or(0.0).max(LEAST);
     let mut left_out: Vec<String> = Vec::new();
     for (at, version) in versions.iter().enumerate() {
         let far = version.hosts.iter().filter(|host| apart(at, host) > fence);
@@ -34,12 +36,6 @@ pub(super) fn without_extremes(versions: [&Version; 2]) -> ([Version; 2], Vec<St
         version
     });
     (kept, left_out)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
 #[cfg(test)]
