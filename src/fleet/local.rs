@@ -11,9 +11,9 @@ use polars::sql::SQLContext;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Bytes of the files that questions of jobs are answered from at a time. In memory their rows take about ten times as much
-/// with what joins and groups keep.
-const MOST_BYTES: u64 = 48 << 20;
+/// Bytes of the files that questions of jobs are answered from at a time. In memory their rows take some
+/// twenty times as much with what joins and groups keep.
+const MOST_BYTES: u64 = 28 << 20;
 
 pub(super) fn answer(tables: &[SqlTable], questions: &[Question<'_>]) -> Result<Vec<ResultTable>> {
     answer_in_batches(tables, questions, MOST_BYTES)
