@@ -204,8 +204,8 @@ mod tests {
     fn calibration_of_dear_hosts() {
         for (hosts, jobs) in FLEETS {
             let [falsely, planted] = rates(hosts, jobs, trials());
-            falsely.report(&format!("a dear host of {hosts} ordinary ones, {jobs} jobs"), "below 1% of fleets");
-            planted.report(&format!("a host 40% dearer of {hosts}, {jobs} jobs"), "found");
+            falsely.report(&format!("a dear host of {hosts} ordinary ones, {jobs} jobs"), "at most 1%");
+            planted.report(&format!("a host 40% dearer is found among {hosts}, {jobs} jobs"), "at least 95%");
         }
     }
 }
