@@ -30,6 +30,8 @@ pub struct SessionStatus<'a> {
     pub live: bool,
     /// Whether the capture ended.
     pub ended: bool,
+    /// Whether a capture that goes on has sent nothing for long.
+    pub silent: bool,
     /// A label for the thread filter; empty without one.
     pub filter: &'a str,
 }
@@ -46,7 +48,7 @@ pub fn head_line(
     let state = state(head, time, doing);
     let state_width = width(&state) as u16;
     let right = area.right().saturating_sub(state_width + 1);
-    let style = if time.follows() && !doing.ended { theme.good } else { theme.warn };
+    let style = if time.follows() && !doing.ended && !doing.silent { theme.good } else { theme.warn };
     put_line(buf, area, right, &state, style);
     let mut x = put_line(buf, area, area.x + 1, "ironlaw", theme.accent) + 2;
     let room = usize::from(right.saturating_sub(x + 1));
@@ -150,6 +152,7 @@ fn state(head: &ScreenHeader, time: &Time, doing: SessionStatus<'_>) -> String {
         (false, _, true) => "RECORDING",
         (_, _, false) => "PAUSED",
         (true, true, true) => "ENDED",
+        (true, false, true) if doing.silent => "NO DATA SINCE",
         (true, false, true) => "LIVE",
     };
     format!("{word} {}", clock(Nanos(head.to.0)))

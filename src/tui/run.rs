@@ -12,6 +12,10 @@ use std::time::Duration;
 /// The shortest time between two frames.
 const FRAME: Nanos = Nanos(50_000_000);
 
+/// How long nothing must come from a capture before the head line says so, and how often that is checked.
+const SILENCE: Nanos = Nanos(5_000_000_000);
+const CHECK: Duration = Duration::from_secs(1);
+
 /// Whether the session continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopState {
@@ -39,6 +43,31 @@ pub trait Host {
     fn now(&self) -> Nanos;
 }
 
+/// When windows of a capture came: none may, e.g. because the connection to another machine is stuck.
+#[derive(Debug, Default)]
+struct Arrivals {
+    last: Option<Nanos>,
+    gap: Nanos,
+}
+
+impl Arrivals {
+    fn note(&mut self, msg: &Msg, now: Nanos) {
+        match msg {
+            Msg::Opened { .. } => *self = Arrivals::default(),
+            Msg::Fresh => {
+                self.gap = self.last.map_or(Nanos(0), |last| now - last);
+                self.last = Some(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether none came for long, at the pace of those before.
+    fn have_stopped(&self, now: Nanos) -> bool {
+        self.last.is_some_and(|last| now - last > SILENCE.max(Nanos(self.gap.0.saturating_mul(3))))
+    }
+}
+
 /// Runs the session until it ends; `first` contains the initial effects.
 ///
 /// # Errors
@@ -47,33 +76,31 @@ pub fn run(app: &mut App, inbox: &Receiver<Msg>, host: &mut dyn Host, first: Vec
     let mut due = first;
     let mut drawn: Option<Nanos> = None;
     let mut changed = true;
+    let mut arrivals = Arrivals::default();
     loop {
         for effect in due.drain(..) {
             if host.carry_out(effect)? == LoopState::Quit {
                 return Ok(());
             }
         }
+        app.set_silent(arrivals.have_stopped(host.now()));
         changed |= app.take_dirty();
         let wait = drawn.map_or(Nanos(0), |last| (last + FRAME) - host.now());
         if changed && wait.0 == 0 {
             host.draw(app)?;
             (drawn, changed) = (Some(host.now()), false);
         }
-        let received = if changed {
-            match inbox.recv_timeout(Duration::from_nanos(wait.0)) {
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Ok(msg) => msg,
-            }
-        } else {
-            let Ok(msg) = inbox.recv() else { return Ok(()) };
-            msg
+        let patience = if changed { Duration::from_nanos(wait.0) } else { CHECK };
+        let mut received = match inbox.recv_timeout(patience) {
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Ok(msg) => Some(msg),
         };
-        due.extend(app.update(received));
         // All messages that have queued up go into the same frame.
-        while due.is_empty() {
-            let Ok(msg) = inbox.try_recv() else { break };
+        while let Some(msg) = received {
+            arrivals.note(&msg, host.now());
             due.extend(app.update(msg));
+            received = if due.is_empty() { inbox.try_recv().ok() } else { None };
         }
     }
 }
@@ -82,6 +109,7 @@ pub fn run(app: &mut App, inbox: &Receiver<Msg>, host: &mut dyn Host, first: Vec
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
+    use crate::tui::screens::SessionKind;
     use crate::tui::testing::{key, settings};
     use std::cell::Cell;
     use std::sync::mpsc::channel;
@@ -124,6 +152,19 @@ mod tests {
         assert_eq!(host.done, [Effect::Choose, Effect::Quit]);
         assert!(!host.frames.is_empty() && host.frames.len() < 20, "{} frames", host.frames.len());
         assert!(host.frames.windows(2).all(|pair| pair[1] - pair[0] >= FRAME.0));
+    }
+
+    #[test]
+    fn a_capture_is_silent_when_nothing_comes_for_long_at_its_own_pace() {
+        let second = |at: u64| Nanos(at * 1_000_000_000);
+        let mut arrivals = Arrivals::default();
+        assert!(!arrivals.have_stopped(second(100)), "nothing is captured");
+        (10..=12).for_each(|at| arrivals.note(&Msg::Fresh, second(at)));
+        assert!(!arrivals.have_stopped(second(17)) && arrivals.have_stopped(second(18)));
+        arrivals.note(&Msg::Fresh, second(22));
+        assert!(!arrivals.have_stopped(second(52)) && arrivals.have_stopped(second(53)), "a window each ten seconds");
+        arrivals.note(&Msg::Opened { kind: SessionKind::Profile, live: false, baseline: false }, second(53));
+        assert!(!arrivals.have_stopped(second(90)), "another session");
     }
 
     #[test]

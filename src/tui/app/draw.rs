@@ -65,7 +65,8 @@ impl App {
 
     fn draw_session(&self, head: &ScreenHeader, areas: Areas, buf: &mut Buffer) {
         let live = matches!(self.phase, SessionPhase::Open { live: true });
-        let doing = SessionStatus { live, ended: self.ended.is_some(), filter: &self.filter_label };
+        let (ended, silent) = (self.ended.is_some(), live && self.silent);
+        let doing = SessionStatus { live, ended, silent, filter: &self.filter_label };
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);
         chrome::tab_line(&self.tabs(), self.screen, &self.keys.first(Action::Help), &self.theme, areas.tabs, buf);

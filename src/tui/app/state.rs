@@ -73,6 +73,8 @@ pub struct App {
     /// Where a drag on the history strip began.
     pub(in crate::tui) drag: Option<crate::units::Nanos>,
     pub(super) dirty: bool,
+    /// Whether a capture that goes on has sent nothing for long.
+    pub(super) silent: bool,
     /// Whether a signal or the loss of the terminal ended the session.
     pub(in crate::tui) forced: bool,
     /// Why the target could not be opened, if that ended the session.
@@ -111,6 +113,7 @@ impl App {
             size,
             drag: None,
             dirty: true,
+            silent: false,
             forced: false,
             refused: None,
         }
@@ -125,6 +128,12 @@ impl App {
     /// Sets the first screen; the default is the overview.
     pub fn start_on(&mut self, screen: ScreenId) {
         self.screen = screen;
+    }
+
+    /// Sets whether a capture that goes on has sent nothing for long.
+    pub fn set_silent(&mut self, silent: bool) {
+        self.dirty |= silent != self.silent;
+        self.silent = silent;
     }
 
     /// Returns whether a redraw is due, and resets the flag.
