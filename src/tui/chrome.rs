@@ -30,7 +30,7 @@ pub struct SessionStatus<'a> {
     pub live: bool,
     /// Whether the capture ended.
     pub ended: bool,
-    /// Whether a capture that goes on has sent nothing for long.
+    /// Whether a running capture has sent no window for several intervals.
     pub silent: bool,
     /// A label for the thread filter; empty without one.
     pub filter: &'a str,

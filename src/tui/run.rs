@@ -12,9 +12,10 @@ use std::time::Duration;
 /// The shortest time between two frames.
 const FRAME: Nanos = Nanos(50_000_000);
 
-/// How long nothing must come from a capture before the head line says so, and how often that is checked.
+/// The shortest time without a window of a capture after which the head line says so.
 const SILENCE: Nanos = Nanos(5_000_000_000);
-const CHECK: Duration = Duration::from_secs(1);
+/// How often silence is looked for.
+const SILENCE_CHECK: Duration = Duration::from_secs(1);
 
 /// Whether the session continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub trait Host {
     fn now(&self) -> Nanos;
 }
 
-/// When windows of a capture came: none may, e.g. because the connection to another machine is stuck.
+/// When the last window of a capture came. A capture falls silent if, for example, the connection to its host stalls.
 #[derive(Debug, Default)]
 struct Arrivals {
     last: Option<Nanos>,
@@ -62,7 +63,7 @@ impl Arrivals {
         }
     }
 
-    /// Whether none came for long, at the pace of those before.
+    /// Whether none came for three times the interval of those before.
     fn have_stopped(&self, now: Nanos) -> bool {
         self.last.is_some_and(|last| now - last > SILENCE.max(Nanos(self.gap.0.saturating_mul(3))))
     }
@@ -90,7 +91,7 @@ pub fn run(app: &mut App, inbox: &Receiver<Msg>, host: &mut dyn Host, first: Vec
             host.draw(app)?;
             (drawn, changed) = (Some(host.now()), false);
         }
-        let patience = if changed { Duration::from_nanos(wait.0) } else { CHECK };
+        let patience = if changed { Duration::from_nanos(wait.0) } else { SILENCE_CHECK };
         let mut received = match inbox.recv_timeout(patience) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),

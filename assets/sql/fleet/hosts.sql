@@ -1,5 +1,5 @@
--- What each job cost on each host, in the windows in which it used a quarter of a CPU or more: by these sums a host is held
--- to the other hosts of all of its jobs.
+-- What each job cost on each host, in the windows in which it used a quarter of a CPU or more. These sums compare a host with
+-- the other hosts of each of its jobs.
 WITH measured AS (
     SELECT
         job, platform, host, cpu_s, operations, cycles, instructions,

@@ -1,7 +1,8 @@
 //! Threads with similar work of which some finish early and wait for the busiest. Threads are similar if their names
-//! differ only in digits and half of their samples are in the same functions. Who waits for a thread that other programs
-//! keep from its CPU may have as much to do as it has: the time they ran must be uneven too, and where the busiest waited
-//! for a CPU for longer than it was ahead, nothing is decided.
+//! differ only in digits and half of their samples are in the same functions.
+//!
+//! On a busy machine, threads also wait for a thread that is waiting for a CPU, though all have equal work. So the time on
+//! a CPU must be uneven as well, and the rule is undecided if the busiest thread's run-queue time exceeds its lead.
 
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::ThreadRow;
@@ -30,28 +31,29 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_work()?;
     context.samples()?;
     let total = context.cpu_time()? / context.wall()?;
-    let mut worst: Option<(f64, String, Vec<Member>)> = None;
+    let mut worst: Option<(String, Vec<Member>)> = None;
     let mut undecided = false;
     for (name, members) in groups(context) {
-        let (most, mean) = most_and_mean(&members, |member| member.wanted);
-        let (most_run, mean_run) = most_and_mean(&members, |member| member.ran);
-        let uneven = members.len() >= 2
-            && most >= limits::SATURATED
-            && mean / most < limits::BALANCE
-            && mean_run / most_run < limits::BALANCE;
-        let weighs = worst.as_ref().is_none_or(|(_, _, known)| known.len() < members.len());
-        if uneven && weighs && mean * members.len() as f64 >= total / 2.0 {
-            if members[0].wanted - members[0].ran > most - mean {
+        let Some(busiest) = members.first() else { continue };
+        let uneven = busiest.wanted >= limits::SATURATED
+            && balance(&members, |member| member.wanted) < limits::BALANCE
+            && balance(&members, |member| member.ran) < limits::BALANCE;
+        let weighs = worst.as_ref().is_none_or(|(_, known)| known.len() < members.len());
+        let wanted: f64 = members.iter().map(|member| member.wanted).sum();
+        if uneven && weighs && wanted >= total / 2.0 {
+            let lead = busiest.wanted - wanted / members.len() as f64;
+            if busiest.wanted - busiest.ran > lead {
                 undecided = true;
             } else {
-                worst = Some((mean / most, name, members));
+                worst = Some((name, members));
             }
         }
     }
-    let Some((balance, name, members)) = worst else {
+    let Some((name, members)) = worst else {
         return if undecided { Err(Why::QueueUnknown) } else { Ok(None) };
     };
-    let (most, _) = most_and_mean(&members, |member| member.wanted);
+    let (most, balance_run) = (members[0].wanted, balance(&members, |member| member.ran));
+    let balance = balance(&members, |member| member.wanted);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -64,6 +66,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ),
         evidence: vec![
             Evidence::of("mean over maximum", balance, U::Share, limits::BALANCE),
+            Evidence::of("the same of time on a CPU", balance_run, U::Share, limits::BALANCE),
             Evidence::of("busiest thread working", most, U::Share, limits::SATURATED),
         ],
         confidence: Confidence::Medium,
@@ -78,9 +81,10 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }))
 }
 
-fn most_and_mean(members: &[Member], share: fn(&Member) -> f64) -> (f64, f64) {
-    let shares = members.iter().map(share);
-    (shares.clone().fold(0.0, f64::max), shares.sum::<f64>() / members.len() as f64)
+/// The mean over the maximum, 1 if all are equal.
+fn balance(members: &[Member], share: fn(&Member) -> f64) -> f64 {
+    let most = members.iter().map(share).fold(0.0, f64::max);
+    members.iter().map(share).sum::<f64>() / members.len() as f64 / most
 }
 
 /// Threads with similar work by their common name, busiest first. Idle threads are left out.

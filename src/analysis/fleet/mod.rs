@@ -8,7 +8,7 @@
 //! | `jobs` | [`jobs`](fn@jobs) | [`JobCost`] | |
 //! | `distribution` | [`usual`](fn@usual) | [`Usual`] with a [`GevFit`] | |
 //! | `outliers` | [`outliers`](fn@outliers) | [`Outliers`]: hosts, and what chance makes | the [`Usual`]s, for chance |
-//! | `hosts` | [`dear_hosts`](fn@dear_hosts) | [`DearHosts`] | |
+//! | `hosts` | [`expensive_hosts`](fn@expensive_hosts) | [`ExpensiveHosts`] | |
 //! | `suspects` | [`suspects`](fn@suspects) | [`Suspect`] | |
 //! | `versions` | [`versions`](fn@versions) | [`VersionAnswer`]: comparisons, checks and one change over platforms | the base, if named |
 //! | `configs` | [`clusters`](fn@clusters) | [`ClusterComparison`] | [`ClusterSettings`]: base, weights, precision |
@@ -26,8 +26,8 @@
 mod clusters;
 mod contention;
 mod cpi2;
-mod dear_hosts;
 mod estimate;
+mod expensive_hosts;
 mod extent;
 mod functions;
 mod gev;
@@ -51,8 +51,8 @@ mod wsmeter;
 pub use clusters::{ClusterComparison, ClusterSettings, JobSpeedUp, LeftOut, clusters};
 pub use contention::{Contention, ContentionCounts, ContentionLevel, Fences, contention};
 pub use cpi2::{PooledSpec, cpi2_score};
-pub use dear_hosts::{DearHost, DearHosts, dear_hosts};
 pub use estimate::Estimate;
+pub use expensive_hosts::{ExpensiveHost, ExpensiveHosts, expensive_hosts};
 pub use extent::{AlarmCount, Extent, alarms, extent};
 pub use functions::{FunctionCost, functions};
 pub use gev::Gev;

@@ -108,21 +108,18 @@ fn of_windows(windows: &[LatencyCounts]) -> Latencies {
     Latencies { independent: errors.is_none(), quantiles, counts }
 }
 
-/// Narrows intervals so that their ends ascend: a p90 is no longer than the p99, so not above what bounds that one either.
-/// A quantile in the middle of many operations has an error that reaches far into the few beyond them.
+/// Narrows the intervals so that both ends ascend with the quantiles: the true p90 cannot exceed the true p99, so the upper
+/// end of the p99 bounds both. The error of a quantile among many equal latencies reaches far into the few beyond them.
 fn ascend(quantiles: &mut [Quantile]) {
-    let mut most_high: Option<f64> = None;
+    let mut most = f64::INFINITY;
     for (_, high) in quantiles.iter_mut().rev().filter_map(|quantile| quantile.interval.as_mut()) {
-        most_high = match (*high, most_high) {
-            (Some(high), Some(most)) => Some(high.min(most)),
-            (high, most) => high.or(most),
-        };
-        *high = most_high;
+        most = most.min(high.unwrap_or(f64::INFINITY));
+        *high = Some(most).filter(|most| most.is_finite());
     }
-    let mut least_low = 0.0;
+    let mut least: f64 = 0.0;
     for (low, _) in quantiles.iter_mut().filter_map(|quantile| quantile.interval.as_mut()) {
-        least_low = low.max(least_low);
-        *low = least_low;
+        least = least.max(*low);
+        *low = least;
     }
 }
 

@@ -11,8 +11,7 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     Some(low + (high - low) / 2.0)
 }
 
-/// The standard deviation of normal values with this median absolute deviation from the centre. `None` if there are
-/// none.
+/// An estimate of the standard deviation from the median absolute deviation from the centre. `None` without values.
 #[must_use]
 pub fn robust_sd(values: &[f64], centre: f64) -> Option<f64> {
     let mut apart: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();

@@ -65,7 +65,8 @@ impl App {
 
     fn draw_session(&self, head: &ScreenHeader, areas: Areas, buf: &mut Buffer) {
         let live = matches!(self.phase, SessionPhase::Open { live: true });
-        let (ended, silent) = (self.ended.is_some(), live && self.silent);
+        // The runs of a sweep take as long as they take.
+        let (ended, silent) = (self.ended.is_some(), live && head.sweep.is_none() && self.silent);
         let doing = SessionStatus { live, ended, silent, filter: &self.filter_label };
         let look = (&self.theme, &self.glyphs);
         chrome::head_line(head, &self.time, doing, look, areas.head, buf);

@@ -73,7 +73,7 @@ pub struct App {
     /// Where a drag on the history strip began.
     pub(in crate::tui) drag: Option<crate::units::Nanos>,
     pub(super) dirty: bool,
-    /// Whether a capture that goes on has sent nothing for long.
+    /// Whether a running capture has sent no window for several intervals.
     pub(super) silent: bool,
     /// Whether a signal or the loss of the terminal ended the session.
     pub(in crate::tui) forced: bool,
@@ -130,7 +130,7 @@ impl App {
         self.screen = screen;
     }
 
-    /// Sets whether a capture that goes on has sent nothing for long.
+    /// Sets whether a running capture has sent no window for several intervals.
     pub fn set_silent(&mut self, silent: bool) {
         self.dirty |= silent != self.silent;
         self.silent = silent;

@@ -30,7 +30,7 @@ impl FleetView {
             extent: answers.get("extent").map(fleet::extent).transpose()?.unwrap_or_default(),
             jobs: jobs.into_iter().map(|job| of_job(job, &usual, &outliers.hosts, &suspects)).collect(),
             chance: outliers.chance,
-            hosts: answers.get("hosts").map(fleet::dear_hosts).transpose()?.unwrap_or_default(),
+            hosts: answers.get("hosts").map(fleet::expensive_hosts).transpose()?.unwrap_or_default(),
             pairs_tested: suspects.iter().filter(|suspect| suspect.p.value().is_some()).count() as u64,
             versions: versions.comparisons,
             pooled_versions: versions.pooled,

@@ -83,18 +83,19 @@ fn outliers<'a>(view: &'a FleetView, measure: &'a str) -> impl Iterator<Item = &
     view.jobs.iter().flat_map(|job| &job.outliers).filter(move |host| host.beyond_others && host.measure == measure)
 }
 
-fn dear<'a>(view: &'a FleetView, measure: &'a str) -> impl Iterator<Item = &'a str> {
-    view.hosts.dear.iter().filter(move |host| host.measure == measure).map(|host| host.host.as_str())
+fn expensive<'a>(view: &'a FleetView, measure: &'a str) -> impl Iterator<Item = &'a str> {
+    view.hosts.expensive.iter().filter(move |host| host.measure == measure).map(|host| host.host.as_str())
 }
 
 fn hosts_of(truth: &PlantedTruth, kind: PlantedKind) -> BTreeSet<&str> {
     of_kind(truth, kind).flat_map(|cause| &cause.hosts).map(String::as_str).collect()
 }
 
-/// Unusual or dear by CPI. Hosts of a noisy neighbour may be for it, and that is true.
+/// Unusual or expensive by CPI. A noisy neighbour makes its hosts so, which is no false find.
 fn bad_hosts(view: &FleetView, truth: &PlantedTruth) -> KindResult {
     let mut result = KindResult::new(PlantedKind::BadHost, "hosts");
-    let found: BTreeSet<&str> = outliers(view, "cpi").map(|host| host.host.as_str()).chain(dear(view, "cpi")).collect();
+    let found: BTreeSet<&str> =
+        outliers(view, "cpi").map(|host| host.host.as_str()).chain(expensive(view, "cpi")).collect();
     for cause in of_kind(truth, PlantedKind::BadHost) {
         for host in &cause.hosts {
             result.count(found.contains(host.as_str()), || host.clone());
@@ -120,7 +121,7 @@ fn lowered_clocks(view: &FleetView, truth: &PlantedTruth) -> KindResult {
     let kinds = [PlantedKind::BadHost, PlantedKind::LoweredClock, PlantedKind::NoisyNeighbour];
     let known: BTreeSet<&str> = kinds.into_iter().flat_map(|kind| hosts_of(truth, kind)).collect();
     let unusual = outliers(view, "cpu_s_per_op").map(|host| host.host.as_str());
-    let found: BTreeSet<&str> = unusual.chain(dear(view, "cpu_s_per_op")).collect();
+    let found: BTreeSet<&str> = unusual.chain(expensive(view, "cpu_s_per_op")).collect();
     result.false_finds = found.difference(&known).map(|host| (*host).to_string()).collect();
     result.not_planted = Some((view.extent.hosts as usize).saturating_sub(known.len()));
     result

@@ -2,10 +2,10 @@
 
 use super::types::{FleetFacts, FleetJob, FleetView, SCHEMA_VERSION};
 use crate::analysis::fleet::{
-    AlarmCount, ClusterComparison, ContentionCounts, ContentionLevel, DailyCourse, DayEstimate, DearHost, DearHosts,
-    Estimate, Extent, FactorChange, FactorSplit, Fences, FunctionCost, GevFit, HourOfDay, Intensity, Interference,
-    JobSpeedUp, LeftOut, NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, PlatformCost, PooledChange,
-    Season, Sensitivity, Suspect, Usual, VersionComparison,
+    AlarmCount, ClusterComparison, ContentionCounts, ContentionLevel, DailyCourse, DayEstimate, Estimate,
+    ExpensiveHost, ExpensiveHosts, Extent, FactorChange, FactorSplit, Fences, FunctionCost, GevFit, HourOfDay,
+    Intensity, Interference, JobSpeedUp, LeftOut, NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck,
+    PlatformCost, PooledChange, Season, Sensitivity, Suspect, Usual, VersionComparison,
 };
 use crate::model::{Measure, Note, Why};
 
@@ -74,6 +74,18 @@ pub fn outlier(host: &str, job: &str, platform: &str, measure: &str, mean: f64) 
         host_dearer: 0.22,
         beyond_others: true,
         expected_spans: Measure::exact(0.02),
+    }
+}
+
+fn expensive_host(platform: &str) -> ExpensiveHost {
+    ExpensiveHost {
+        host: "host-0029".into(),
+        platform: platform.into(),
+        measure: "cpi".into(),
+        jobs: vec!["frontend".into(), "search".into()],
+        dearer: 0.39,
+        host_sd: 0.021,
+        deviations: 16.0,
     }
 }
 
@@ -279,18 +291,7 @@ pub fn full() -> FleetView {
             span: Measure::exact(0.000_001),
             expected_hosts: Measure::exact(0.11),
         }],
-        hosts: DearHosts {
-            dear: vec![DearHost {
-                host: "host-0029".into(),
-                platform: amd.into(),
-                measure: "cpi".into(),
-                jobs: vec!["frontend".into(), "search".into()],
-                dearer: 0.39,
-                host_sd: 0.021,
-                deviations: 16.0,
-            }],
-            compared: 90,
-        },
+        hosts: ExpensiveHosts { expensive: vec![expensive_host(amd)], compared: 90 },
         pairs_tested: 14,
         versions: vec![version("frontend", intel, -0.03), version("frontend", amd, 0.02)],
         pooled_versions: vec![PooledChange {
@@ -389,7 +390,7 @@ pub fn hostile() -> FleetView {
             (suspect.job, suspect.neighbour) = (name(at), name(at + 2));
         }
     }
-    for one in &mut view.hosts.dear {
+    for one in &mut view.hosts.expensive {
         (one.host, one.platform, one.jobs) = (name(0), name(1), vec![name(2)]);
     }
     for (at, one) in view.versions.iter_mut().enumerate() {

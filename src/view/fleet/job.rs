@@ -4,7 +4,7 @@ use super::section::{Section, SectionId};
 use super::sections::whole;
 use super::types::{FleetJob, FleetView};
 use super::words::{counted, cpu_time};
-use crate::analysis::fleet::DearHosts;
+use crate::analysis::fleet::ExpensiveHosts;
 use crate::view::number::percent;
 
 /// The tables with the rows of a job on its platform, without the columns that name it; those without rows are left out.
@@ -45,22 +45,15 @@ pub fn job_summary(job: &FleetJob) -> String {
 /// The view with the job alone.
 fn of_job(view: &FleetView, job: &FleetJob) -> FleetView {
     let here = |name: &str, platform: &str| name == job.job && platform == job.platform;
+    let expensive =
+        view.hosts.expensive.iter().filter(|host| host.platform == job.platform && host.jobs.contains(&job.job));
     FleetView {
         jobs: vec![job.clone()],
         configs: Vec::new(),
         functions: Vec::new(),
         notes: Vec::new(),
         chance: view.chance.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
-        hosts: DearHosts {
-            dear: view
-                .hosts
-                .dear
-                .iter()
-                .filter(|host| host.platform == job.platform && host.jobs.contains(&job.job))
-                .cloned()
-                .collect(),
-            compared: view.hosts.compared,
-        },
+        hosts: ExpensiveHosts { expensive: expensive.cloned().collect(), compared: view.hosts.compared },
         versions: view.versions.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
         contention: view.contention.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),
         influences: view.influences.iter().filter(|row| here(&row.job, &row.platform)).cloned().collect(),

@@ -9,8 +9,8 @@ pub enum SectionId {
     Usual,
     /// Hosts on which they are unusually expensive.
     Hosts,
-    /// Hosts on which all of them are.
-    DearHosts,
+    /// Hosts on which most of their jobs cost more than elsewhere.
+    ExpensiveHosts,
     /// Neighbours whose use moves with their cost.
     Suspects,
     /// Versions compared.
@@ -37,7 +37,7 @@ impl SectionId {
             SectionId::Jobs => "Jobs",
             SectionId::Usual => "Usual values",
             SectionId::Hosts => "Unusual hosts",
-            SectionId::DearHosts => "Dear hosts",
+            SectionId::ExpensiveHosts => "Expensive hosts",
             SectionId::Suspects => "Suspects",
             SectionId::Versions => "Versions",
             SectionId::Configs => "Configurations",
@@ -56,7 +56,7 @@ impl SectionId {
             SectionId::Jobs => "the data set has no windows",
             SectionId::Usual => "no job has windows in which it used a quarter of a CPU",
             SectionId::Hosts => "no host is unusually expensive",
-            SectionId::DearHosts => "no host is dear for its jobs together",
+            SectionId::ExpensiveHosts => "no host is expensive for most of its jobs",
             SectionId::Suspects => "no neighbour's use moves with a job's cost beyond chance",
             SectionId::Versions => "no job ran in two versions with operations",
             SectionId::Configs => "no jobs ran in two configurations with operations",
@@ -76,7 +76,7 @@ impl SectionId {
             }
             SectionId::Usual => &["of", "mean", "1 in 1,000 exceeds", "platform", "sd", "hosts", "windows"],
             SectionId::Hosts => &["job", "dearer", "of", "spans", "from", "platform", "to", "host's mean", "usual"],
-            SectionId::DearHosts => &["dearer", "of", "jobs", "deviations", "sd of hosts", "platform"],
+            SectionId::ExpensiveHosts => &["dearer", "of", "jobs", "deviations", "sd of hosts", "platform"],
             SectionId::Suspects => &["job", "of the job's cost", "p", "of", "hosts", "its use", "each CPU of it adds"],
             SectionId::Versions => {
                 &["version", "against", "cost", "p", "platform", "CPI", "path length", "surely cheaper"]

@@ -28,7 +28,7 @@ pub(super) fn whole(view: &FleetView) -> Vec<Section> {
     let mut all = vec![
         jobs(view),
         outliers(view),
-        dear_hosts(view),
+        expensive_hosts(view),
         suspects(view),
         alarms(view),
         versions(view),
@@ -171,9 +171,9 @@ fn outliers(view: &FleetView) -> Section {
     section
 }
 
-fn dear_hosts(view: &FleetView) -> Section {
+fn expensive_hosts(view: &FleetView) -> Section {
     let head = ["host", "jobs", "platform", "of", "dearer", "sd of hosts", "deviations"];
-    let rows = view.hosts.dear.iter().map(|host| {
+    let rows = view.hosts.expensive.iter().map(|host| {
         vec![
             host.host.clone(),
             host.jobs.join(", "),
@@ -184,8 +184,14 @@ fn dear_hosts(view: &FleetView) -> Section {
             three_digits(host.deviations),
         ]
     });
-    let about = "over the whole time, the median of the host's jobs against the other hosts of each of them";
-    Section::new(SectionId::DearHosts, about, &head, 4).with(rows)
+    let about = "at least half of the host's jobs cost this much more than on their other hosts, over the whole time";
+    let mut section = Section::new(SectionId::ExpensiveHosts, about, &head, 4).with(rows);
+    if !section.rows.is_empty() {
+        section
+            .remarks
+            .push("Each host has its own load; on a host with one job, the job there may be what differs.".to_string());
+    }
+    section
 }
 
 fn suspects(view: &FleetView) -> Section {

@@ -27,7 +27,7 @@ impl FleetTables {
             SectionId::Hosts if jobs.iter().all(|job| job.why_no_comparison().is_some()) => {
                 "unknown: no job's hosts could be compared"
             }
-            SectionId::DearHosts if self.view.hosts.compared == 0 => {
+            SectionId::ExpensiveHosts if self.view.hosts.compared == 0 => {
                 "unknown: fewer than 12 hosts ran jobs that had 4 hosts of a platform"
             }
             SectionId::Suspects if jobs.iter().all(|job| job.why_no_suspects().is_some()) => {

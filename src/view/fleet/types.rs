@@ -1,7 +1,7 @@
 //! Plain data of the view.
 
 use crate::analysis::fleet::{
-    AlarmCount, ClusterComparison, ClusterSettings, ContentionLevel, DearHosts, Estimate, Extent, FunctionCost,
+    AlarmCount, ClusterComparison, ClusterSettings, ContentionLevel, Estimate, ExpensiveHosts, Extent, FunctionCost,
     NeighbourInfluence, OutlierChance, OutlierHost, PlatformCheck, PooledChange, Season, Suspect, Usual,
     VersionComparison,
 };
@@ -52,8 +52,8 @@ pub struct FleetView {
     pub jobs: Vec<FleetJob>,
     /// How many unusual hosts chance alone would make.
     pub chance: Vec<OutlierChance>,
-    /// Hosts on which jobs cost more than elsewhere, all the time.
-    pub hosts: DearHosts,
+    /// Hosts on which most of their jobs cost more than elsewhere, over the whole time.
+    pub hosts: ExpensiveHosts,
     /// Pairs of a job and a neighbour that were tested.
     pub pairs_tested: u64,
     /// Versions of jobs compared.

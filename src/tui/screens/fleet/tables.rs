@@ -24,7 +24,7 @@ const GAP: u16 = 3;
 fn tables(tab: FleetTab) -> &'static [SectionId] {
     match tab {
         FleetTab::Jobs => &[SectionId::Jobs],
-        FleetTab::Hosts => &[SectionId::Hosts, SectionId::DearHosts, SectionId::Alarms],
+        FleetTab::Hosts => &[SectionId::Hosts, SectionId::ExpensiveHosts, SectionId::Alarms],
         FleetTab::Functions => &[SectionId::Functions],
         FleetTab::Suspects => &[SectionId::Suspects, SectionId::Influences, SectionId::Contention],
         FleetTab::Versions => &[SectionId::Versions, SectionId::Configs],
