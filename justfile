@@ -120,23 +120,38 @@ msrv:
 arm:
     cargo check --locked --target aarch64-unknown-linux-gnu
 
-# One program without libraries, for any Linux of this architecture (needs the rustup target and musl-tools).
+# One program without libraries, for any Linux of this architecture, in target/static: with Rust's musl target where it is installed (and musl-tools), else static against glibc.
 static:
-    cargo build --release --locked --target x86_64-unknown-linux-musl
-    ldd target/x86_64-unknown-linux-musl/release/ironlaw 2>&1 | grep -E "statically linked|not a dynamic executable"
+    #!/usr/bin/env bash
+    set -euo pipefail
+    musl=$(uname -m)-unknown-linux-musl
+    if [ -d "$(rustc --print target-libdir --target "$musl")" ]; then
+        target=$musl
+    else
+        target=$(uname -m)-unknown-linux-gnu
+        export RUSTFLAGS="-C target-feature=+crt-static"
+    fi
+    cargo build --profile dist --locked --target "$target"
+    mkdir -p target/static
+    cp "target/$target/dist/ironlaw" target/static/
+    ldd target/static/ironlaw 2>&1 | grep -E "statically linked|not a dynamic executable"
 
 # The Debian package, with manual pages, completions, units and the guide (needs cargo-deb: cargo install cargo-deb).
 deb:
-    cargo build --release --locked
+    cargo build --profile dist --locked
     rm -rf target/deb
     mkdir -p target/deb/man target/deb/completions
-    target/release/ironlaw man > target/deb/man/ironlaw.1
-    for command in $(target/release/ironlaw --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help); do \
-        target/release/ironlaw man $command > target/deb/man/ironlaw-$command.1; done
-    target/release/ironlaw completions bash > target/deb/completions/ironlaw
-    target/release/ironlaw completions zsh > target/deb/completions/_ironlaw
-    target/release/ironlaw completions fish > target/deb/completions/ironlaw.fish
-    cargo deb --no-build
+    target/dist/ironlaw man > target/deb/man/ironlaw.1
+    for command in $(target/dist/ironlaw --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help); do \
+        target/dist/ironlaw man $command > target/deb/man/ironlaw-$command.1; done
+    target/dist/ironlaw completions bash > target/deb/completions/ironlaw
+    target/dist/ironlaw completions zsh > target/deb/completions/_ironlaw
+    target/dist/ironlaw completions fish > target/deb/completions/ironlaw.fish
+    cargo deb --no-build --no-strip --profile dist
+
+# Runs the README and the guide on what is shipped: `cargo install`, the Debian package and the static program (an hour on 2 CPUs).
+shipped:
+    tests/shipped
 
 # Profile the built-in program and print the report.
 demo *ARGS:

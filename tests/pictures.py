@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Pictures of real terminal sessions as SVG: tests/pictures.py IRONLAW FOLDER (needs tmux).
 
-session.svg is the overview of a live built-in program, sweep.svg the chart of a sweep of a built-in mutex."""
+session.svg is the overview of a live built-in program, flamegraph.svg what `ironlaw demo` draws of the same, sweep.svg the
+chart of a sweep of a built-in mutex."""
 import html, os, re, subprocess, sys, tempfile, time
 
 COLUMNS, ROWS, WIDE, HIGH = 110, 32, 8.4, 18
@@ -79,6 +80,8 @@ def main():
         subprocess.run(["ironlaw", "-q", "sweep", "-L", "threads", "1,2,4", "-r", "3", "-o", "mutex", "--headless", "--ops", r"regex:ops (\d+)", "--",
                         "ironlaw", "workload", "mutex", "--threads={threads}", "--seconds=2"], check=True, stdout=subprocess.DEVNULL)
         pictures["sweep.svg"] = shown("ironlaw view mutex.sweep", 4)
+        subprocess.run(["ironlaw", "-q", "demo", "-o", "demo"], check=True, stdout=subprocess.DEVNULL)
+        with open("demo.svg") as file: pictures["flamegraph.svg"] = file.read()
         for name, text in pictures.items():
             with open(os.path.join(folder, name), "w") as file: file.write(text)
 

@@ -67,14 +67,15 @@ static inline void workload_done(struct job *job, uint64_t ops)
 }
 
 /* `steps` steps of one dependent chain: each costs the same, so counts of steps are shares of CPU time.
- * Inlined, so that the work belongs to the planted function around it. */
-static inline __attribute__((always_inline)) uint64_t mix(uint64_t x, uint64_t steps)
-{
-    for (uint64_t i = 0; i < steps; i++) {
-        x = (x ^ i) * 0x9e3779b97f4a7c15ull;
-        x ^= x >> 29;
-    }
-    return x;
-}
+ * A macro, so that debug information names the planted function around it: an inlined function would have the time of all. */
+#define mix(x, steps)                                                                                                   \
+    __extension__({                                                                                                     \
+        uint64_t mixed = (x), mix_steps = (steps);                                                                      \
+        for (uint64_t mix_step = 0; mix_step < mix_steps; mix_step++) {                                                 \
+            mixed = (mixed ^ mix_step) * 0x9e3779b97f4a7c15ull;                                                         \
+            mixed ^= mixed >> 29;                                                                                       \
+        }                                                                                                               \
+        mixed;                                                                                                          \
+    })
 
 #endif

@@ -4,7 +4,7 @@
 use super::part::{BASELINE, META, Part, temp_name, temp_target};
 use crate::error::{Context, Error, ErrorKind, Result};
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -38,6 +38,8 @@ pub fn path(name: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
+    /// Locked while a recording is written, so that no other writer takes it over.
+    _lock: Option<File>,
 }
 
 /// A file in a recording's directory.
@@ -51,17 +53,36 @@ pub(super) struct Entry {
 impl Folder {
     /// Creates the directory or takes over an empty one; with `overwrite` also an older recording, deleting its parts.
     pub fn create(path: &Path, overwrite: bool) -> Result<Folder> {
-        let folder = Folder { path: path.to_path_buf() };
-        match DirBuilder::new().mode(0o700).create(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.take_over(overwrite)?,
-            made => made.context(|| format!("cannot create {}", path.display()))?,
+        let folder = Folder::open(path);
+        let existed = match DirBuilder::new().mode(0o700).create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => true,
+            made => made.context(|| format!("cannot create {}", path.display())).map(|()| false)?,
+        };
+        let folder = Folder { _lock: folder.lock()?, ..folder };
+        if existed {
+            folder.take_over(overwrite)?;
         }
         Ok(folder)
     }
 
+    /// Locks the directory until the file is closed. `None` where it is no directory, or its file system has no locks.
+    fn lock(&self) -> Result<Option<File>> {
+        // Opening a pipe would wait.
+        let directory = if self.path.is_dir() { File::open(&self.path).ok() } else { None };
+        let Some(directory) = directory else { return Ok(None) };
+        match directory.try_lock() {
+            Ok(()) => Ok(Some(directory)),
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::new(ErrorKind::Usage, format!("another ironlaw is writing {}", self.path.display()))
+                    .hint("Choose another name with -o, or wait until it ends."))
+            }
+            Err(TryLockError::Error(_)) => Ok(None),
+        }
+    }
+
     /// The directory of an existing recording.
     pub fn open(path: &Path) -> Folder {
-        Folder { path: path.to_path_buf() }
+        Folder { path: path.to_path_buf(), _lock: None }
     }
 
     /// The path.
@@ -203,6 +224,18 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_recording_has_one_writer_at_a_time() {
+        let Ok(dir) = tempfile::tempdir() else { panic!("no temporary directory") };
+        let path = dir.path().join("run.ironlaw");
+        let writer = Folder::create(&path, false);
+        assert!(writer.is_ok());
+        let second = Folder::create(&path, true).map_err(|error| error.to_string()).err();
+        assert_eq!(second, Some(format!("another ironlaw is writing {}", path.display())));
+        drop(writer);
+        assert!(Folder::create(&path, true).is_ok());
+    }
 
     #[test]
     fn what_is_no_file_is_refused_at_once() {

@@ -1,6 +1,7 @@
 //! Every example of the README and the guide, run as it is printed: shortened, with stand-ins for the reader's own programs.
 
 use crate::program::{Dir, IRONLAW, Ran, Running};
+use crate::pty::{End, Pty};
 use regex::Regex;
 use std::fs;
 use std::io::{Read, Write};
@@ -10,14 +11,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Examples that are not run, by what stands in them, and why; that they parse is tested with the guide's pages.
-const NOT_RUN: [(&str, &str); 18] = [
+const NOT_RUN: [(&str, &str); 14] = [
     ("ironlaw fleet", "needs an SQL engine, which not every build has; tests of data sets run what needs none"),
     ("--latency ", "needs load generators and servers; the tests of latencies run stand-ins of them"),
-    ("ironlaw colocate", "a matrix of runs takes longer than all other examples; the tests of colocate run others"),
+    ("--with disk=", "a matrix of runs takes longer than all other examples; the tests of colocate run others"),
     ("usdt", "needs PostgreSQL; the tests of its probes run it"),
-    ("ironlaw top", "opens a terminal session, which the tests of the session press keys in"),
-    ("ironlaw view", "opens a terminal session"),
-    ("diff --tui", "opens a terminal session"),
+    ("--host ", "needs another machine; the tests of remote sessions run a stand-in of ssh"),
     ("-G web.service", "needs a unit of systemd"),
     ("-e cycles,instructions", "needs a CPU that counts instructions"),
     ("-e '{cycles,instructions", "needs a CPU that counts instructions"),
@@ -25,19 +24,22 @@ const NOT_RUN: [(&str, &str); 18] = [
     ("MEM_INST_RETIRED.LOCK_LOADS", "an event of Intel's CPUs"),
     ("record --mem", "needs a CPU that samples memory accesses; the tests of them run it where it does"),
     ("--by memory", "needs samples of memory accesses; the tests of them run it"),
-    ("perf record", "needs perf; the tests of imports run it"),
     ("usual*.ironlaw", "extends what a unit of systemd recorded"),
-    ("demo sweep", "six runs take longer than all other examples; other sweeps are run"),
-    ("--baseline web.baseline        # keep", "asks for a baseline of the recorded process, which watch is run with"),
+    ("--ops ... ", "leaves the operations open"),
 ];
 
+/// Examples that open a terminal session: they are run in one until their screen is drawn, and quit by a key.
+const IN_A_TERMINAL: &str = r"^ironlaw( top .*| view.*| diff --tui .*)?$";
+
 /// What of an example takes too long or names what only its reader has, as a pattern, and what stands in for it.
-const SHORTER: [(&str, &str); 16] = [
+const SHORTER: [(&str, &str); 18] = [
     (r"\s+# .*$", ""),
     (r"cargo run --release --", "ironlaw"),
-    (r"ironlaw demo", "ironlaw demo -o demo.ironlaw --headless --seconds 0.1"),
+    (r"ironlaw demo$", "ironlaw demo -o demo.ironlaw --headless --seconds 0.1"),
+    (r"ironlaw demo sweep", "ironlaw demo sweep -o demo.sweep --headless --seconds 0.2 --threads 2"),
     (r" -d \S+", " -d 0.2"),
     (r"record (.*-p 1234)$", "record -d 0.2 $1"),
+    (r"record -p 1234 --baseline", "record -d 0.2 --stale-ok -p 1234 --baseline"),
     (r"watch (.*-p 1234)", "watch -d 0.5 -I 100ms --stale-ok $1"),
     (r"-p 1234", "-p PID"),
     (r"--dwell 10s", "--dwell 100ms"),
@@ -62,7 +64,7 @@ const STAND_INS: [(&str, &str); 3] = [
 fn examples(text: &str) -> Vec<String> {
     let text = text.replace("\\\n", " ");
     let lines = text.lines().filter_map(|line| line.strip_prefix("    "));
-    let runs = Regex::new(r"^(\s*(\$ )?|.*[|&] )(ironlaw|cargo run --release --) (-|[a-z]+( |$))").unwrap();
+    let runs = Regex::new(r"^(\s*(\$ )?|.*[|&] )(ironlaw|cargo run --release --)( -| [a-z]+( |$)|\s+#|$)").unwrap();
     // Screens and reports are indented as examples are.
     let shown = ["·", " -> ", "own CPU"];
     let own = lines.filter(|line| runs.is_match(line) && !shown.iter().any(|sign| line.contains(sign)));
@@ -117,8 +119,8 @@ impl Kit {
     /// Records what the examples read, under every name they read it by.
     fn record(&self) {
         for (name, names) in [
-            ("old", ["old-1", "old-2", "old-3", "monday", "main"].as_slice()),
-            ("new", &["new-1", "new-2", "new-3", "tuesday", "friday", "run", "base"]),
+            ("old", ["old-1", "old-2", "old-3", "monday", "main", "before"].as_slice()),
+            ("new", &["new-1", "new-2", "new-3", "tuesday", "friday", "run", "base", "after"]),
         ] {
             // A baseline cannot be learnt where other tests left the program hardly any CPU: once more, then.
             for _ in 0..4 {
@@ -149,9 +151,26 @@ impl Kit {
     }
 
     fn shell(&self, dir: &Dir, line: &str) -> Ran {
+        Ran::of(&mut self.command(dir, line))
+    }
+
+    fn command(&self, dir: &Dir, line: &str) -> Command {
         let path = format!("{}:{}", self.dir.join("bin").display(), std::env::var("PATH").unwrap_or_default());
         let mut command: Command = dir.command("sh", &["-c", line]);
-        Ran::of(command.env("PATH", path).env("HOME", dir.join("home")).env_remove("XDG_CONFIG_HOME"))
+        command.env("PATH", path).env("HOME", dir.join("home")).env_remove("XDG_CONFIG_HOME");
+        command
+    }
+
+    /// Opens a session, waits for its screen, and quits.
+    fn shows(&self, dir: &Dir, line: &str) {
+        eprintln!("{line} in a terminal");
+        let mut pty = Pty::start(&mut self.command(dir, &format!("exec {line}")), (100, 30));
+        pty.wait_until("the screen is drawn", |screen| {
+            screen.lines().next().is_some_and(|head| head.contains("ironlaw "))
+        });
+        pty.press("q");
+        assert_eq!(pty.ends(), End::Code(0), "{line}");
+        pty.assert_restored();
     }
 
     /// A folder that has all of this but what an example is to write.
@@ -208,6 +227,7 @@ fn every_example_that_can_run_here_does_what_it_says() {
     }
     let kit = Kit::new();
     let is_root = crate::support::missing("root").is_none();
+    let in_a_terminal = Regex::new(IN_A_TERMINAL).unwrap();
     let (mut run, mut unused) = (0, NOT_RUN.map(|(text, _)| text).to_vec());
     for (page, text) in pages() {
         for example in examples(&text) {
@@ -219,8 +239,12 @@ fn every_example_that_can_run_here_does_what_it_says() {
                 continue;
             }
             let line = shortened(&example, kit.target.pid(), &kit.address);
-            let begun = std::time::Instant::now();
-            kit.runs(&kit.copy_for(&line), &line);
+            let (dir, begun) = (kit.copy_for(&line), std::time::Instant::now());
+            if in_a_terminal.is_match(&line) {
+                kit.shows(&dir, &line)
+            } else {
+                kit.runs(&dir, &line)
+            }
             eprintln!("{page}: {line}: {:.2} s", begun.elapsed().as_secs_f64());
             run += 1;
         }

@@ -47,6 +47,7 @@ mod neighbours;
 mod operations;
 mod progress;
 mod properties;
+mod readme;
 mod refusals;
 mod remote;
 mod report;

@@ -208,7 +208,7 @@ fn the_classes_of_instructions_are_shown_live_and_of_a_recording() {
     dir.line(&format!("-q record -o run -p {} --duration 1", target.pid())).succeeds();
     for args in [vec!["top", "-p", &target.pid().to_string()], vec!["view", "run.ironlaw"]] {
         let mut pty = ironlaw(&dir, &args);
-        pty.wait_for("% mix");
+        pty.wait_for("% checksum_block");
         pty.press("x");
         // Integers are all that it multiplies.
         let screen = pty.wait_until("most is scalar", |screen| {

@@ -9,13 +9,18 @@ use std::process::{Child, Command, Output, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The program under test.
-pub const IRONLAW: &str = env!("CARGO_BIN_EXE_ironlaw");
-
-/// What does `ironlaw workload NAME ...` too: a small program, whose names take no second to read as those of a debug build.
-pub const WORKLOADS: &str = match option_env!("IRONLAW_WORKLOADS") {
+/// The program under test: the one that cargo built for the tests, or the one that `IRONLAW_PROGRAM` named when they were
+/// compiled, e.g. a release build.
+pub const IRONLAW: &str = match option_env!("IRONLAW_PROGRAM") {
     Some(program) => program,
-    None => IRONLAW,
+    None => env!("CARGO_BIN_EXE_ironlaw"),
+};
+
+/// What runs `ironlaw workload NAME ...`: a small program, since reading the names of a debug build takes a second. A
+/// program that was named is profiled itself.
+pub const WORKLOADS: &str = match (option_env!("IRONLAW_PROGRAM"), option_env!("IRONLAW_WORKLOADS")) {
+    (Some(program), _) | (None, Some(program)) => program,
+    (None, None) => IRONLAW,
 };
 
 /// A directory that goes away with the test, whose turn lasts as long.
