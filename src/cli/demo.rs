@@ -121,7 +121,8 @@ fn headless(args: &DemoArgs, global: &GlobalArgs, terminal: &Terminal) -> Result
         ..CaptureArgs::default()
     };
     let (plan, notes) = capture::plan(&target, &how)?;
-    let (outcome, _) = capture::record(LiveCapture::open(plan, notes, false)?, &path, true, None, None, terminal)?;
+    let (live, quiet) = (LiveCapture::open(plan, notes, false)?, terminal.without_notes());
+    let (outcome, _) = capture::record(live, &path, true, None, None, &quiet)?;
     let picture = path.with_extension("svg");
     let profile = session::open(&path)?;
     out::deliver(&report::brief(&profile, global)?, None)?;

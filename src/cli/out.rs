@@ -22,12 +22,19 @@ static PROGRESS: Mutex<bool> = Mutex::new(false);
 pub(super) struct Terminal {
     quiet: bool,
     colour: bool,
+    without_notes: bool,
 }
 
 impl Terminal {
     /// Messages on standard error.
     pub(super) fn stderr(global: &GlobalArgs) -> Terminal {
-        Terminal { quiet: global.quiet, colour: coloured(global, std::io::stderr().is_terminal()) }
+        let colour = coloured(global, std::io::stderr().is_terminal());
+        Terminal { quiet: global.quiet, colour, without_notes: false }
+    }
+
+    /// The same for a command whose result has the notes.
+    pub(super) fn without_notes(self) -> Terminal {
+        Terminal { without_notes: true, ..self }
     }
 
     /// Prints a message.
@@ -51,6 +58,9 @@ impl Terminal {
 
     /// Prints a note about a fallback or limit, with its fix.
     pub(super) fn note(&self, note: &Note) {
+        if self.without_notes {
+            return;
+        }
         self.say(&format!("{}: {}", self.mark("note", "33"), visible(&note.text)));
         if let Some(fix) = &note.fix {
             self.say(&format!("      {}", visible(fix)));
@@ -259,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_coloured_only_on_a_terminal_with_colour() {
-        let plain = Terminal { quiet: false, colour: false };
+        let plain = Terminal { quiet: false, colour: false, without_notes: false };
         assert_eq!(plain.mark("error", "31"), "error");
         assert_eq!(Terminal { colour: true, ..plain }.mark("error", "31"), "\u{1b}[31merror\u{1b}[0m");
     }

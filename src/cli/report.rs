@@ -53,6 +53,7 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         limit: args.limit,
         // Programs need all rows, and so do users who request them.
         detail_limit: if args.limit == 0 || args.format == ReportFormat::Json { 0 } else { DETAIL },
+        all_notes: args.notes,
     };
     let mut code = RecordedCode::of(&profile.meta, None);
     let sampled = code.sampled(profile, hottest_frames(profile));

@@ -171,8 +171,8 @@ impl Symbolizer {
         if !self.without_debug.is_empty() {
             notes.push(Note {
                 topic: "no-debug-information".into(),
-                text: format!("no source lines or inlined functions for {}", list(&self.without_debug)),
-                fix: Some("Install the -dbgsym packages, build with -g, or record with --debuginfod.".into()),
+                text: format!("No line numbers or inlined functions in {}.", list(&file_names(&self.without_debug))),
+                fix: Some(debug_packages(&self.without_debug)),
             });
         }
         let limited: BTreeSet<&str> = self.images().filter_map(|image| image.image.limited()).collect();
@@ -229,6 +229,26 @@ impl Symbolizer {
 }
 
 /// The first few names of a list, for a sentence.
+fn file_names(paths: &[String]) -> Vec<String> {
+    paths.iter().map(|path| file_name(path).to_string()).collect()
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What to install for the files without debug information.
+fn debug_packages(paths: &[String]) -> String {
+    const OF_LIBC: [&str; 6] = ["libc.", "libm.", "ld-linux", "libpthread.", "librt.", "libdl."];
+    let is_libc = |path: &String| OF_LIBC.iter().any(|start| file_name(path).starts_with(start));
+    let packages = match (paths.iter().any(is_libc), paths.iter().all(is_libc)) {
+        (_, true) => "libc6-dbg",
+        (true, false) => "libc6-dbg and the -dbgsym packages, build with -g",
+        (false, false) => "the -dbgsym packages, build with -g",
+    };
+    format!("Install {packages}, or record with --debuginfod.")
+}
+
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 3;
     let first = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -14,6 +14,52 @@ const MUCH_SWITCHING: f64 = 0.05;
 /// With fewer samples, a share of 10% is uncertain by more than 3 points.
 const FEW_SAMPLES: u64 = 100;
 
+/// What a note is about, which decides where a report shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoteKind {
+    /// The numbers must be read with it in mind.
+    Caution,
+    /// Something was not measured, or has no name. It leaves what was measured as it is.
+    Missing,
+    /// How functions of the kernel that ran with interrupts off are to be read.
+    OfKernelRows,
+}
+
+/// Topics that say what is missing. A topic that stands in no list is a caution.
+const MISSING: [&str; 20] = [
+    "no-pmu",
+    "no-cycles",
+    "virtual-pmu",
+    "no-hardware-counters",
+    "hardware-events-left-out",
+    "fewer-hardware-events",
+    "counters-too-costly",
+    "uncore",
+    "probe",
+    "neighbours",
+    "memory-places",
+    "no-debug-information",
+    "debug-information-limited",
+    "kernel-symbols-hidden",
+    "kernel-symbols-foreign",
+    "jit-without-names",
+    "names-lost",
+    "naming-failed",
+    "files-not-here",
+    "wait-causes-hidden",
+];
+
+const LATE_SAMPLES: &str = "late-samples";
+
+/// What the note is about, by its topic.
+pub(super) fn kind(note: &Note) -> NoteKind {
+    match note.topic.as_str() {
+        LATE_SAMPLES => NoteKind::OfKernelRows,
+        topic if MISSING.contains(&topic) => NoteKind::Missing,
+        _ => NoteKind::Caution,
+    }
+}
+
 /// The capture's notes, then those for the selection.
 pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     let mut notes = meta.notes.clone();
@@ -30,11 +76,11 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     }
     if let Some(event) = meta.events.iter().find(|event| is_late(event)).filter(|_| summary.count > 0) {
         let text = format!(
-            "Samples of {} come from a timer that waits while the kernel runs with interrupts off: such code shows at the \
-             function and line that switch them on again.",
+            "Samples of {} come from a timer: kernel code that runs with interrupts off shows at the function and line that \
+             switch them on again.",
             event.name
         );
-        add("late-samples", text, "Sample cycles where the CPU counts them (-e cycles; see `ironlaw doctor`).");
+        add(LATE_SAMPLES, text, "Sample cycles where the CPU counts them (-e cycles; see `ironlaw doctor`).");
     }
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
     if let Some(coverage) = summary.coverage.value() {

@@ -20,10 +20,8 @@ fn profile() -> Profile {
     s.meta.plan.target = Target::Processes { pids: vec![41], children: false };
     s.meta.notes = vec![Note {
         topic: "no-pmu".to_string(),
-        text: "No hardware counters on this machine: cycles, instructions and what follows from them are missing; \
-               sampling uses the CPU clock."
-            .to_string(),
-        fix: Some("On a virtual machine, have the host expose its PMU; `ironlaw doctor` says more.".to_string()),
+        text: "No hardware counters in this virtual machine: samples come from the CPU clock.".to_string(),
+        fix: Some("Have the host expose its PMU.".to_string()),
     }];
     s.alive(41, "redis-server").alive(42, "io_thd_1").alive(43, "io_thd_2");
     s.task(2_000, 41, 44, TaskChange::Born { parent: 41, comm: "bio_lazy_free".to_string() });
@@ -343,6 +341,29 @@ fn a_selection_that_nothing_can_meet_is_refused_with_what_to_do() {
         error.expect_err("nothing to draw").to_string(),
         "there is nothing to draw: no samples in this selection"
     );
+}
+
+#[test]
+fn what_was_found_comes_first_and_what_is_missing_after_it_and_once() {
+    let mut report = report(|_| ());
+    let shown = |report: &Report| {
+        let page = text(report, export::text::Style::default());
+        let markdown = String::from_utf8(export::markdown::report(report)).expect("Markdown is UTF-8");
+        [page, markdown]
+    };
+    for page in shown(&report) {
+        let at = |wanted: &str| page.find(wanted).unwrap_or_else(|| panic!("{wanted}: {page}"));
+        assert!(at("Findings") < at("8.0% of the stacks") && at("8.0% of the stacks") < at("Recording"), "{page}");
+        assert!(at("Recording") < at("missing") && at("missing") < at("Metrics"), "{page}");
+        assert_eq!(page.matches("No hardware counters").count(), 1, "{page}");
+        assert!(!page.contains("metrics of hardware events"), "{page}");
+    }
+    report.all_notes = true;
+    for page in shown(&report) {
+        assert!(page.contains("metrics of hardware events"), "{page}");
+        let begins = |note: &Note| note.text.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+        report.notes.iter().for_each(|note| assert!(page.contains(&begins(note)), "{}: {page}", note.text));
+    }
 }
 
 #[test]

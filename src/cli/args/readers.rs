@@ -179,6 +179,9 @@ pub struct ReportArgs {
     /// here, without hardware counters
     #[arg(long)]
     pub mix: bool,
+    /// Show every note at length, what each missing metric is missing for, and what to do
+    #[arg(short = 'v', long)]
+    pub notes: bool,
     /// Print text, which is the default
     #[arg(long, hide = true)]
     pub stdio: bool,

@@ -155,6 +155,12 @@ pub fn numbers(kind: &EventKind) -> Option<(u32, [u64; 3])> {
     })
 }
 
+const EXPOSE: &str = "Have the host expose its PMU.";
+
+fn place(is_virtual: bool) -> &'static str {
+    if is_virtual { "in this virtual machine" } else { "on this machine" }
+}
+
 /// Cycles if a real PMU counts them. A virtual machine's counter interrupts pass through its host, tens of microseconds
 /// each: on a Zen 5 guest they attributed half of the kernel's time to its callers, and on whole CPUs they locked the
 /// guest up.
@@ -171,8 +177,8 @@ fn default_event(hardware: bool, is_virtual: bool, notes: &mut Vec<Note>) -> Eve
     } else if !hardware {
         notes.push(Note {
             topic: "no-pmu".to_string(),
-            text: "No hardware counter counts here: samples come from the CPU clock instead of cycles.".to_string(),
-            fix: Some("On a virtual machine, have its host expose the PMU.".to_string()),
+            text: format!("No hardware counters {}: samples come from the CPU clock.", place(is_virtual)),
+            fix: is_virtual.then(|| EXPOSE.to_string()),
         });
     }
     let (name, kind, unit) = if cycles {
@@ -192,7 +198,7 @@ fn countable(spec: &EventSpec, hardware: bool, notes: &mut Vec<Note>) -> EventSp
     notes.push(Note {
         topic: "no-cycles".to_string(),
         text: format!("No hardware counter counts {} here: samples come from the CPU clock instead.", spec.name),
-        fix: Some("On a virtual machine, have its host expose the PMU.".to_string()),
+        fix: Some(format!("In a virtual machine: {EXPOSE}")),
     });
     let modifiers: String =
         spec.name.split(':').nth(1).unwrap_or_default().chars().filter(|c| "uk".contains(*c)).collect();

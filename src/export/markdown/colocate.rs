@@ -1,5 +1,6 @@
 //! A colocation for tickets and reviews: GitHub Markdown.
 
+use super::report::notes;
 use super::spans::{code, plain};
 use crate::export::inert;
 use crate::view::colocate::{ColocateView, words};
@@ -21,11 +22,8 @@ pub fn colocate(view: &ColocateView) -> Vec<u8> {
     for (label, text) in [("host", host), ("started", date(view.started_unix_ns)), ("runs", runs)] {
         out.push_str(&format!("| {label} | {text} |\n"));
     }
-    for note in &view.notes {
-        let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", plain(fix)));
-        out.push_str(&format!("\n> {}{fix}\n", plain(&note.text)));
-    }
     view.loads.iter().for_each(|load| matrix(&mut out, view, *load));
+    notes(&mut out, &view.notes);
     causes(&mut out, view);
     controls(&mut out, view);
     profiles(&mut out, view);

@@ -15,13 +15,13 @@ use crate::view::slow_operations::{self, SlowOperationsView};
 /// The report as UTF-8 Markdown.
 #[must_use]
 pub fn report(report: &Report) -> Vec<u8> {
-    let mut out = format!("## ironlaw report: {}\n\n", code(&report.target));
-    head(&mut out, report);
-    notes(&mut out, &report.notes);
+    let mut out = format!("## ironlaw report: {}\n", code(&report.target));
     if let Some(view) = &report.baseline_comparison {
         baseline::write(&mut out, view);
     }
     findings(&mut out, &report.findings);
+    notes(&mut out, report.cautions());
+    head(&mut out, report);
     if let Some(view) = &report.latency {
         latency(&mut out, view, &report.latency_variation());
     }
@@ -114,13 +114,14 @@ fn head(out: &mut String, report: &Report) {
         ),
         ("stacks", stacks),
     ];
-    out.push_str("| | |\n|---|---|\n");
-    for (label, text) in rows {
+    out.push_str("\n### Recording\n\n| | |\n|---|---|\n");
+    let gaps = report.gaps().into_iter().map(|gap| ("missing", plain(&gap)));
+    for (label, text) in rows.into_iter().chain(gaps) {
         out.push_str(&format!("| {label} | {text} |\n"));
     }
 }
 
-pub(super) fn notes(out: &mut String, notes: &[Note]) {
+pub(super) fn notes<'a>(out: &mut String, notes: impl IntoIterator<Item = &'a Note>) {
     for note in notes {
         let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(" {}", plain(fix)));
         out.push_str(&format!("\n> {}{fix}\n", plain(&note.text)));
@@ -200,6 +201,9 @@ fn functions(out: &mut String, report: &Report) {
     rows.iter().for_each(|row| out.push_str(&function(what, row)));
     if left_out > 0 {
         out.push_str(&format!("\nand {left_out} more\n"));
+    }
+    if let Some(note) = report.late_samples() {
+        out.push_str(&format!("\n{}\n", plain(&note.text)));
     }
 }
 

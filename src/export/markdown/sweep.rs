@@ -16,10 +16,10 @@ const MOST: usize = 20;
 #[must_use]
 pub fn sweep(report: &SweepReport) -> Vec<u8> {
     let view = &report.view;
-    let mut out = format!("## ironlaw sweep: {}\n\n", code(&view.title));
-    head(&mut out, report);
-    notes(&mut out, &view.notes);
+    let mut out = format!("## ironlaw sweep: {}\n", code(&view.title));
     findings(&mut out, &view.findings);
+    notes(&mut out, &view.notes);
+    head(&mut out, report);
     table(&mut out, view);
     latencies(&mut out, view);
     law(&mut out, view);
@@ -39,7 +39,7 @@ fn head(out: &mut String, report: &SweepReport) {
         ("CPUs", view.placement.clone()),
         ("operations", view.ops.as_deref().map_or("not counted".to_string(), code)),
     ];
-    out.push_str("| | |\n|---|---|\n");
+    out.push_str("\n### Runs\n\n| | |\n|---|---|\n");
     for (label, text) in rows {
         out.push_str(&format!("| {label} | {text} |\n"));
     }

@@ -13,6 +13,7 @@ pub fn colocate(view: &ColocateView, style: Style) -> Vec<u8> {
     for load in &view.loads {
         matrix(&mut page, view, *load);
     }
+    notes(&mut page, view);
     measures(&mut page, view);
     controls(&mut page, view);
     profiles(&mut page, view);
@@ -42,9 +43,15 @@ fn head(page: &mut Page, view: &ColocateView) {
         view.runs.planned,
     );
     page.paragraph("", &text, Some(Ink::Quiet));
-    for note in &view.notes {
+}
+
+fn notes(page: &mut Page, view: &ColocateView) {
+    for (at, note) in view.notes.iter().enumerate() {
+        if at == 0 {
+            page.heading("Read with care", "");
+        }
         let fix = note.fix.as_deref().map_or(String::new(), |fix| format!(". {fix}"));
-        page.paragraph("note: ", &format!("{}{fix}", note.text.trim_end_matches('.')), Some(Ink::Alert));
+        page.paragraph("  ! ", &format!("{}{fix}", note.text.trim_end_matches('.')), Some(Ink::Alert));
     }
 }
 

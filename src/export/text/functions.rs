@@ -64,6 +64,9 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         }
     }
     page.left_out(left_out, many, " (--limit 0 shows all)");
+    if let Some(note) = report.late_samples() {
+        page.paragraph("  ", &note.text, Some(Ink::Quiet));
+    }
     if let Some(ipc) = ipc {
         page.paragraph("  ", &ipc.text(), Some(Ink::Quiet));
         for reason in missing(rows) {

@@ -1,4 +1,4 @@
-//! The head of the page: what was profiled, on which machine, how well, and what to know first.
+//! What was profiled, in the first line; and below the findings on which machine, how well, what to heed and what is missing.
 
 use super::page::{Ink, Page};
 use crate::export::columns;
@@ -9,8 +9,17 @@ use crate::view::report::Report;
 
 const LABEL: usize = 12;
 
-pub(super) fn write(page: &mut Page, report: &Report) {
-    title(page, report);
+/// The target, and the part of the recording that the report covers.
+pub(super) fn title(page: &mut Page, report: &Report) {
+    target(page, report);
+    if let Some(selected) = selected(report) {
+        field(page, "selected", &selected);
+    }
+}
+
+/// Where and how it was recorded, and what is missing.
+pub(super) fn recording(page: &mut Page, report: &Report) {
+    page.heading("Recording", "");
     field(page, "host", &host(report));
     let recorded = format!(
         "{}, {}, ironlaw {}",
@@ -19,19 +28,18 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         visible(&report.tool)
     );
     field(page, "recorded", &recorded);
-    if let Some(selected) = selected(report) {
-        field(page, "selected", &selected);
-    }
     if let Some(source) = &report.operation_source {
         field(page, "ops", &visible(source));
     }
     field(page, "samples", &samples(report));
     field(page, "stacks", &stacks(report));
     field(page, "own cost", &own_cost(report));
-    notes(page, &report.notes);
+    for (at, gap) in report.gaps().iter().enumerate() {
+        field(page, if at == 0 { "missing" } else { "" }, &visible(gap));
+    }
 }
 
-fn title(page: &mut Page, report: &Report) {
+fn target(page: &mut Page, report: &Report) {
     let mut target = visible(&report.target).into_owned();
     // A command contains its name; an id does not.
     let names: Vec<_> = report.process_names.iter().filter(|name| !target.contains(name.as_str())).collect();
@@ -157,17 +165,15 @@ fn own_cost(report: &Report) -> String {
     if paid.is_empty() { own } else { format!("{own}; of the target's time: {paid}") }
 }
 
-pub(super) fn notes(page: &mut Page, notes: &[Note]) {
-    if notes.is_empty() {
-        return;
-    }
-    page.heading("What to know", "");
-    for note in notes {
-        let mark = page.paint(Ink::Alert, "!");
-        let wrapped = columns::wrap(&visible(&note.text), page.width - 4);
-        for (at, part) in wrapped.iter().enumerate() {
-            let lead = if at == 0 { format!("  {mark} ") } else { "    ".to_string() };
-            page.line(&format!("{lead}{part}"));
+/// Notes in full, each with what to do.
+pub(super) fn notes<'a>(page: &mut Page, notes: impl IntoIterator<Item = &'a Note>) {
+    for (at, note) in notes.into_iter().enumerate() {
+        if at == 0 {
+            page.heading("Read with care", "");
+        }
+        let lead = format!("  {} ", page.paint(Ink::Alert, "!"));
+        for (at, part) in columns::wrap(&visible(&note.text), page.width - 4).iter().enumerate() {
+            page.line(&format!("{}{part}", if at == 0 { &lead } else { "    " }));
         }
         if let Some(fix) = &note.fix {
             page.paragraph("    ", fix, Some(Ink::Quiet));

@@ -51,11 +51,13 @@ impl Default for Style {
 #[must_use]
 pub fn report(report: &Report, style: Style) -> Vec<u8> {
     let mut page = Page::new(style);
-    header::write(&mut page, report);
+    header::title(&mut page, report);
     if let Some(view) = &report.baseline_comparison {
         baseline::write(&mut page, view);
     }
     findings::write(&mut page, &report.findings, "what holds the selected threads back, most important first");
+    header::notes(&mut page, report.cautions());
+    header::recording(&mut page, report);
     if let Some(view) = &report.latency {
         latency::write(&mut page, view, &report.latency_variation());
     }

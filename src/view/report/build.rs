@@ -43,6 +43,8 @@ pub struct ReportOptions {
     pub limit: usize,
     /// Maximum number of processes, threads, neighbours and blocked call paths; 0 for all.
     pub detail_limit: usize,
+    /// Whether every note is shown at length.
+    pub all_notes: bool,
 }
 
 impl Default for ReportOptions {
@@ -57,6 +59,7 @@ impl Default for ReportOptions {
             call_paths: None,
             limit: 20,
             detail_limit: 10,
+            all_notes: false,
         }
     }
 }
@@ -194,6 +197,7 @@ impl Report {
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
             notes: notes(meta, &summary),
+            all_notes: options.all_notes,
             baseline_comparison: None,
             findings: FindingsView::of_context(&context),
             metrics: metric_views(profile, &counters, &counts.who, window, &summary),

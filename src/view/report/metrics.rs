@@ -55,19 +55,33 @@ impl Report {
     }
 
     /// The names of the missing metrics by reason, for people. Without operations there is no cost per operation, and
-    /// without hardware counters nothing that they count: each is one entry.
+    /// without hardware counters nothing that they count: each is one entry, the latter only if no gap has said it.
     #[must_use]
     pub fn missing(&self) -> Vec<(String, Vec<String>)> {
+        let mut reasons = self.reasons();
+        match self.no_events() {
+            Some((reason, _)) if self.counters_are_a_gap() => reasons.retain(|(known, _)| *known != reason),
+            Some((reason, count)) => add(&mut reasons, &reason, &format!("{count} metrics of hardware events")),
+            None => {}
+        }
+        reasons
+    }
+
+    /// Number of metrics that are missing because no hardware event was counted.
+    pub(super) fn missing_without_events(&self) -> usize {
+        let Some((reason, count)) = self.no_events() else { return 0 };
+        let others = self.reasons().into_iter().find(|(known, _)| *known == reason);
+        count + others.map_or(0, |(_, names)| names.len())
+    }
+
+    /// The names of the missing metrics by reason, without those of hardware events if none was counted.
+    fn reasons(&self) -> Vec<(String, Vec<String>)> {
         let reason_of = |id| self.metric(id).and_then(MetricView::reason);
         let (operations, cycles, no_events) =
             (reason_of(MetricId::Operations), reason_of(MetricId::Cycles), self.no_events());
-        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-        let mut add = |reason: &str, name: &str| match reasons.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, names)) => names.push(name.to_string()),
-            None => reasons.push((reason.to_string(), vec![name.to_string()])),
-        };
+        let mut reasons = Vec::new();
         if let Some(reason) = &operations {
-            add(reason, "operations and what one costs");
+            add(&mut reasons, reason, "operations and what one costs");
         }
         for metric in &self.metrics {
             let Some(reason) = metric.reason() else { continue };
@@ -76,12 +90,9 @@ impl Report {
                 (Section::Hardware, Some(_)) => {}
                 // The table of latencies has the reasons.
                 (Section::Latency, _) => {}
-                (_, Some((events, _))) if cycles.as_ref() == Some(&reason) => add(events, metric.name),
-                _ => add(&reason, metric.name),
+                (_, Some((events, _))) if cycles.as_ref() == Some(&reason) => add(&mut reasons, events, metric.name),
+                _ => add(&mut reasons, &reason, metric.name),
             }
-        }
-        if let Some((reason, count)) = no_events {
-            add(&reason, &format!("{count} metrics of hardware events"));
         }
         reasons
     }
@@ -93,6 +104,13 @@ impl Report {
         let count = |reason: &&String| reasons.iter().filter(|other| other == reason).count();
         let most = reasons.iter().max_by_key(count).filter(|_| self.hardware.groups.is_empty())?;
         Some((most.clone(), reasons.len()))
+    }
+}
+
+fn add(reasons: &mut Vec<(String, Vec<String>)>, reason: &str, name: &str) {
+    match reasons.iter_mut().find(|(known, _)| known == reason) {
+        Some((_, names)) => names.push(name.to_string()),
+        None => reasons.push((reason.to_string(), vec![name.to_string()])),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod build;
 mod call_paths;
+mod gaps;
 mod head;
 mod metrics;
 mod neighbours;
@@ -64,6 +65,9 @@ pub struct Report {
     pub samples: SamplesView,
     /// Notes to read before trusting the numbers.
     pub notes: Vec<Note>,
+    /// Whether text and Markdown show every note at length.
+    #[serde(skip)]
+    pub all_notes: bool,
     /// The comparison with the baseline of the target; absent without a baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline_comparison: Option<BaselineComparisonView>,

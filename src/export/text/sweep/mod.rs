@@ -19,9 +19,10 @@ const WIDEST: usize = 100;
 #[must_use]
 pub fn sweep(report: &SweepReport, style: Style) -> Vec<u8> {
     let mut page = Page::new(Style { width: style.width.map(|width| width.min(WIDEST)), ..style });
-    head(&mut page, report);
-    header::notes(&mut page, &report.view.notes);
+    title(&mut page, report);
     findings::write(&mut page, &report.view.findings, "what keeps it from scaling, most important first");
+    header::notes(&mut page, &report.view.notes);
+    runs(&mut page, report);
     table::write(&mut page, &report.view);
     table::latency(&mut page, &report.view);
     chart::write(&mut page, &report.view);
@@ -30,23 +31,28 @@ pub fn sweep(report: &SweepReport, style: Style) -> Vec<u8> {
     page.finish()
 }
 
-fn head(page: &mut Page, report: &SweepReport) {
-    let (view, meta) = (&report.view, &report.meta);
+fn title(page: &mut Page, report: &SweepReport) {
     let room = page.width - columns::width("ironlaw sweep  ");
-    let title = page.paint(Ink::Heading, &columns::middle(&visible(&view.title), room));
+    let title = page.paint(Ink::Heading, &columns::middle(&visible(&report.view.title), room));
     page.line(&format!("{}  {title}", page.paint(Ink::Quiet, "ironlaw sweep")));
+}
+
+/// Where and how its programs ran.
+fn runs(page: &mut Page, report: &SweepReport) {
+    let (view, meta) = (&report.view, &report.meta);
+    page.heading("Runs", "");
     let host = [meta.host.hostname.as_str(), view.machine.as_str()];
     let host: Vec<_> = host.into_iter().filter(|part| !part.is_empty()).collect();
     header::field(page, "host", &visible(&host.join(", ")));
     let tool = visible(&meta.tool);
     header::field(page, "started", &format!("{}, ironlaw {tool}", number::date(meta.started_unix_ns)));
-    header::field(page, "runs", &runs(report));
+    header::field(page, "runs", &counted(report));
     header::field(page, "CPUs", &view.placement);
     header::field(page, "ops", &visible(view.ops.as_deref().unwrap_or("not counted")));
 }
 
 /// `7 widths of threads x 3, in random order (seed 42); 20 count, 1 failed`.
-fn runs(report: &SweepReport) -> String {
+fn counted(report: &SweepReport) -> String {
     let meta = &report.meta;
     let is = |wanted: fn(&RunState) -> bool| meta.runs.iter().filter(|run| wanted(&run.state)).count();
     let done = is(|state| matches!(state, RunState::Done { .. }));
