@@ -6,8 +6,7 @@ use super::reading::files;
 use super::*;
 use crate::error::ErrorKind;
 use crate::model::{AlarmRow, DatasetRows, FunctionRow, NeighbourRow, WindowRow};
-use polars::io::SerReader;
-use polars::io::parquet::read::ParquetReader;
+use crate::tables::from_foreign_parquet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -37,9 +36,10 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
 /// The numbers of a column in all files of a table.
 fn column(dir: &Path, table: TableKind, name: &str) -> Vec<f64> {
     let frames = files_below(&dir.join(table.name())).into_iter().map(|path| {
-        let frame = ParquetReader::new(fs::File::open(path).unwrap()).finish().unwrap();
-        let values = frame.column(name).unwrap().cast(&polars::prelude::DataType::Float64).unwrap();
-        values.f64().unwrap().into_no_null_iter().collect::<Vec<_>>()
+        let table = from_foreign_parquet(&fs::read(path).unwrap()).unwrap();
+        let integers = || Some(table.i64(name).ok()?.iter().map(|value| *value as f64).collect());
+        let numbers = || table.opt_f64(name).unwrap().into_iter().map(Option::unwrap).collect::<Vec<_>>();
+        integers().unwrap_or_else(numbers)
     });
     frames.flatten().collect()
 }

@@ -206,12 +206,17 @@ fn write(
     }
     let folder = partition.folder(dir, table, day);
     files::make_private(&folder)?;
+    let placed = files::place(&folder, &file_name(*start_s, id), &parquet(rows)?);
+    // After a failure, too: what is left may be what fills the disk.
     files::remove_left(&folder);
-    files::place(&folder, &file_name(*start_s, id), &parquet(rows)?)
+    placed
 }
 
 /// A table as the bytes of a file that any reader of Parquet takes.
-pub(in crate::fleet) fn parquet(rows: &Table) -> Result<Vec<u8>> {
+///
+/// # Errors
+/// If the encoder rejects the table.
+pub fn parquet(rows: &Table) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut file = Stream::start(&mut bytes, rows)?;
     file.add(rows)?;

@@ -1,6 +1,6 @@
 //! The tables that queries can name, and the queries themselves, as every engine takes them.
 
-use super::dataset::{Dataset, TableKind};
+use crate::store::dataset::{Dataset, TableKind};
 use crate::tables::Table;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct SqlTable {
 pub enum SqlRows {
     /// A folder of Parquet files in Hive partitions, whose keys become columns of text.
     Folder(PathBuf),
-    /// In memory; tables may lack columns that others have. Each with its value of an added column `recording`.
+    /// In memory; parts may lack columns that others have. Each with its value of an added column `recording`.
     Memory(Vec<(String, Table)>),
 }
 

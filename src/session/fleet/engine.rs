@@ -1,9 +1,7 @@
-//! What answers SQL: polars in this process, or Spark on a cluster.
+//! What answers SQL: a process on this machine, or Spark on a cluster.
 
-#[cfg(feature = "fleet")]
-use super::local;
-use super::spark;
 use super::sql_table::{Question, SqlRows, SqlTable};
+use super::{engine_process, spark};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::ResultTable;
 use std::path::Path;
@@ -11,7 +9,7 @@ use std::path::Path;
 /// An engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Engine {
-    /// polars, in this process, on all its CPUs.
+    /// polars, in the process `ironlaw-fleet`, on all CPUs of this machine.
     Local,
     /// Spark, by `spark-submit`.
     Spark {
@@ -27,13 +25,7 @@ impl Engine {
     /// [`ErrorKind::Usage`] for wrong SQL, [`ErrorKind::Unsupported`] if the engine is not there; otherwise what it met.
     pub fn answer(&self, tables: &[SqlTable], questions: &[Question<'_>]) -> Result<Vec<ResultTable>> {
         match self {
-            #[cfg(feature = "fleet")]
-            Engine::Local => local::answer(tables, questions),
-            #[cfg(not(feature = "fleet"))]
-            Engine::Local => Err(Error::new(ErrorKind::Unsupported, "this ironlaw was built without an SQL engine").hint(
-                "Build it with `cargo install --path . --features fleet`, use --engine spark, or paste the query into \
-                 another engine: `ironlaw fleet sql NAME`.",
-            )),
+            Engine::Local => engine_process::answer(tables, questions),
             Engine::Spark { master } => spark::answer(master, &folders(tables)?, questions),
         }
     }

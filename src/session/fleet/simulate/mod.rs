@@ -7,11 +7,11 @@ mod random;
 
 pub use fleet::Settings;
 
-use super::dataset::{
-    Partition, TableKind, alarms, create, file_name, functions, neighbours, open, parquet, write_file,
-};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::DatasetRows;
+use crate::store::dataset::{
+    Partition, TableKind, alarms, create, file_name, functions, neighbours, open, parquet, windows, write_file,
+};
 use crate::tables::Table;
 use fleet::{DAY_S, FIRST_DAY, Fleet};
 use host_days::HostDays;
@@ -38,6 +38,11 @@ pub struct Written {
 /// # Errors
 /// `Usage` if the folder holds something; otherwise as the file system reports.
 pub fn simulate(dir: &Path, settings: Settings) -> Result<Written> {
+    simulate_some(dir, settings, |_| true)
+}
+
+/// As [`simulate`], of the rows that start in the seconds to keep.
+pub(super) fn simulate_some(dir: &Path, settings: Settings, keep: impl Fn(i64) -> bool + Sync) -> Result<Written> {
     if open(dir).is_ok() {
         return Err(Error::new(ErrorKind::Usage, format!("{} is a data set already", dir.display()))
             .hint("Name a new or empty folder: simulated rows and real ones do not mix."));
@@ -57,7 +62,8 @@ pub fn simulate(dir: &Path, settings: Settings) -> Result<Written> {
             let partitions = partitions.collect::<Result<Vec<_>>>()?;
             let id = Random::of(settings.seed, (4 << 32) + number as u64).next();
             for day in 0..settings.days {
-                for (own, partition) in days.day(day).into_iter().zip(&partitions) {
+                for (mut own, partition) in days.day(day).into_iter().zip(&partitions) {
+                    own.retain(&keep);
                     let written = write(dir, partition, i64::from(day), id, &own).inspect_err(|_| {
                         // The other threads have nothing left to do.
                         next.store(usize::MAX / 2, Ordering::Relaxed);
@@ -82,7 +88,7 @@ pub fn simulate(dir: &Path, settings: Settings) -> Result<Written> {
 fn write(dir: &Path, partition: &Partition, day: i64, id: u64, rows: &DatasetRows) -> Result<(u64, u64)> {
     let day = FIRST_DAY + day;
     let tables: [(TableKind, Table); 4] = [
-        (TableKind::Windows, super::dataset::windows(&rows.windows)?),
+        (TableKind::Windows, windows(&rows.windows)?),
         (TableKind::Functions, functions(&rows.functions)?),
         (TableKind::Neighbours, neighbours(&rows.neighbours)?),
         (TableKind::Alarms, alarms(&rows.alarms)?),

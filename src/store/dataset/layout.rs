@@ -93,20 +93,6 @@ fn encoded(name: &str) -> String {
     })
 }
 
-/// The job whose rows lie in a folder of this name.
-#[cfg(feature = "fleet")]
-pub fn job_of(folder: &str) -> Option<String> {
-    let name = folder.strip_prefix("job=")?.as_bytes();
-    let (mut bytes, mut at) = (Vec::with_capacity(name.len()), 0);
-    while let Some(byte) = name.get(at) {
-        let code = name.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|code| std::str::from_utf8(code).ok());
-        let decoded = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        bytes.push(decoded.unwrap_or(*byte));
-        at += if decoded.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(bytes).ok()
-}
-
 /// Seconds of a day.
 pub(super) const DAY_S: i64 = 86_400;
 
@@ -123,6 +109,7 @@ pub(super) fn day_text(day: i64) -> String {
 }
 
 /// The name of a file: the same writer's file of a day keeps its name, and no other writer's has it.
+#[must_use]
 pub fn file_name(start_s: i64, id: u64) -> String {
     format!("{start_s}-{id:016x}.parquet")
 }
@@ -144,8 +131,6 @@ mod tests {
             ("é\0\n", "%C3%A9%00%0A"),
         ] {
             assert_eq!(encoded(name), expected, "{name:?}");
-            #[cfg(feature = "fleet")]
-            assert_eq!(job_of(&format!("job={expected}")).as_deref(), Some(name));
         }
         assert!(Partition::new("", "h").is_err() && Partition::new("j", "").is_err());
         let error = Partition::new(&"x".repeat(300), "h").unwrap_err();

@@ -44,9 +44,10 @@ def main():
     for query in asked["queries"]:
         frame = spark.sql(query["sql"])
         kinds = dict(frame.dtypes)
-        rows = [[value(kinds[name], row[name]) for name in frame.columns] for row in frame.collect()]
-        columns = [[name, form(kinds[name])] for name in frame.columns]
-        print(MARK + json.dumps({"name": query["name"], "columns": columns, "rows": rows}), flush=True)
+        rows = frame.collect()
+        cells = lambda name: [value(kinds[name], row[name]) for row in rows]
+        columns = [[name, {"form": form(kinds[name]), "values": cells(name)}] for name in frame.columns]
+        print(MARK + json.dumps({"rows": len(rows), "columns": columns}), flush=True)
     spark.stop()
 
 

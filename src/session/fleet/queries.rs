@@ -23,7 +23,7 @@ macro_rules! query {
         Query {
             name: $name,
             about: $about,
-            sql: include_str!(concat!("../../assets/sql/fleet/", $name, ".sql")),
+            sql: include_str!(concat!("../../../assets/sql/fleet/", $name, ".sql")),
             tables: $tables,
             by_job: matches!(Steps::$steps, Steps::Job),
         }

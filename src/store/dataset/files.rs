@@ -1,12 +1,11 @@
 //! Files of a data set: private, and replaced whole, so that a reader sees the file of before or that of now.
 
 use crate::error::{Context, Result};
-use crate::sys::clock;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// The end of a temporary file's name, which begins with a dot: no reader takes it for a table.
 const TEMPORARY: &str = ".parquet.tmp";
@@ -66,10 +65,11 @@ fn create_new(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Removes temporary files that a killed writer left in a folder.
+/// Removes temporary files that a killed writer left in a folder. They are older than the folder's last change, which is
+/// the write that precedes this call: both times are of the file system's clock.
 pub fn remove_left(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    let now = UNIX_EPOCH + Duration::from_nanos(clock::unix_ns());
+    let Ok(now) = fs::metadata(folder).and_then(|about| about.modified()) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let modified = entry.metadata().and_then(|file| file.modified());

@@ -1,22 +1,20 @@
 //! Spark as the engine: `spark-submit` runs a short program that reads the data set where the cluster sees it, and prints
 //! the small results as JSON.
 
+use super::answers::{Answer, end_of};
 use super::sql_table::Question;
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{ResultColumn, ResultTable};
+use crate::model::ResultTable;
 use crate::sys::private_dir::among_temporary;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 use std::env;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const PROGRAM: &str = include_str!("spark.py");
 /// As in the program: what Spark prints itself goes to the same output.
 const MARK: &str = "ironlaw-answer:";
-/// The end of what Spark said, of which the last error is shown.
-const SAID_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Serialize)]
 struct Asked<'a> {
@@ -28,21 +26,6 @@ struct Asked<'a> {
 struct AskedQuery<'a> {
     name: &'a str,
     sql: &'a str,
-}
-
-#[derive(Debug, Deserialize)]
-struct Answer {
-    columns: Vec<(String, Form)>,
-    rows: Vec<Vec<Value>>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Form {
-    Integer,
-    Number,
-    Text,
-    Boolean,
 }
 
 pub(super) fn answer(master: &str, tables: &[(&str, &Path)], questions: &[Question<'_>]) -> Result<Vec<ResultTable>> {
@@ -71,7 +54,7 @@ pub(super) fn answer(master: &str, tables: &[(&str, &Path)], questions: &[Questi
             let answer = serde_json::from_str::<Answer>(json).map_err(|error| {
                 Error::new(ErrorKind::Corrupt, error.to_string()).context("cannot understand what Spark answers")
             })?;
-            answers.push(table(answer)?);
+            answers.push(answer.table()?);
         }
     }
     let status = child.wait().context(|| "cannot wait for Spark")?;
@@ -111,16 +94,6 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).context(|| format!("cannot find {}", path.display()))
 }
 
-fn end_of(mut stream: impl Read) -> String {
-    let (mut kept, mut chunk) = (Vec::new(), [0; 4096]);
-    while let Ok(read @ 1..) = stream.read(&mut chunk) {
-        kept.extend_from_slice(&chunk[..read]);
-        let surplus = kept.len().saturating_sub(SAID_BYTES);
-        kept.drain(..surplus);
-    }
-    String::from_utf8_lossy(&kept).into_owned()
-}
-
 /// The last line of Spark's log that names an exception, otherwise its last line.
 fn reason(said: &str) -> String {
     let lines = || said.lines().rev().map(str::trim).filter(|line| !line.is_empty());
@@ -131,40 +104,9 @@ fn reason(said: &str) -> String {
     telling.or_else(|| lines().next()).unwrap_or("it ended without a message").to_string()
 }
 
-fn table(answer: Answer) -> Result<ResultTable> {
-    let rows = answer.rows.len();
-    if answer.rows.iter().any(|row| row.len() != answer.columns.len()) {
-        return Err(Error::new(ErrorKind::Corrupt, "a row of Spark's answer lacks columns"));
-    }
-    let columns = answer.columns.into_iter().enumerate().map(|(at, (name, form))| {
-        let cells = answer.rows.iter().map(|row| &row[at]);
-        let values = match form {
-            Form::Integer => ResultColumn::Integers(cells.map(Value::as_i64).collect()),
-            Form::Number => ResultColumn::Numbers(cells.map(Value::as_f64).collect()),
-            Form::Boolean => ResultColumn::Booleans(cells.map(Value::as_bool).collect()),
-            Form::Text => ResultColumn::Texts(cells.map(|cell| cell.as_str().map(String::from)).collect()),
-        };
-        (name, values)
-    });
-    Ok(ResultTable { rows, columns: columns.collect() })
-}
-
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_answer_keeps_its_types_and_its_nulls() {
-        let json = r#"{"name":"q","columns":[["job","text"],["n","integer"],["x","number"]],"rows":[["a",3,0.5],[null,4,null]]}"#;
-        let table = table(serde_json::from_str(json).unwrap()).unwrap();
-        assert_eq!(table.rows, 2);
-        assert_eq!(table.texts("job").unwrap(), [Some("a"), None]);
-        assert_eq!(table.integers("n").unwrap(), [Some(3), Some(4)]);
-        assert_eq!(table.numbers("x").unwrap(), [Some(0.5), None]);
-        let short = r#"{"name":"q","columns":[["job","text"]],"rows":[[]]}"#;
-        assert!(super::table(serde_json::from_str(short).unwrap()).is_err());
-    }
 
     #[test]
     fn the_reason_is_the_exception_and_not_the_trace_below_it() {
