@@ -61,8 +61,14 @@ faults *ARGS:
     cargo build --release --locked
     tests/faults.py target/release/ironlaw {{ARGS}}
 
-# Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
+# Renews what DuckDB answers to the corpus of SQL (tests/fixtures/sql), which the engine's tests compare with; --fixture writes its tables anew first (needs python3 -m pip install duckdb).
 sql *ARGS:
+    {{ if ARGS == "--fixture" { "cargo test --locked --lib -- --ignored session::fleet::sql_fixture::write" } else { "true" } }}
+    tests/sql_answers.py
+    git diff --stat -- tests/fixtures/sql
+
+# Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
+sql-reports *ARGS:
     cargo build --locked
     tests/benches/sql.py target/debug/ironlaw {{ARGS}}
 

@@ -118,3 +118,8 @@ fn plain(text: &str) -> String {
     let text = text.split("\n\nResolved plan").next().unwrap_or(text);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+#[path = "tests/batches.rs"]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests;

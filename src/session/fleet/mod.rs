@@ -10,6 +10,10 @@ pub mod simulate;
 mod spark;
 mod sql_table;
 
+#[cfg(test)]
+#[path = "../tests/sql_fixture.rs"]
+mod sql_fixture;
+
 pub use engine::Engine;
 pub use queries::{QUERIES, Query};
 pub use recording_tables::recording_tables;
