@@ -61,8 +61,14 @@ faults *ARGS:
     cargo build --release --locked
     tests/faults.py target/release/ironlaw {{ARGS}}
 
-# Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
+# Renews what DuckDB answers to the corpus of SQL (tests/fixtures/sql), which the engine's tests compare with; --fixture writes its tables anew first (needs python3 -m pip install duckdb).
 sql *ARGS:
+    {{ if ARGS == "--fixture" { "cargo test --locked --lib -- --ignored session::fleet::sql_fixture::write" } else { "true" } }}
+    tests/sql_answers.py
+    git diff --stat -- tests/fixtures/sql
+
+# Whether the queries of assets/sql say what the report says (needs python3 -m pip install duckdb polars).
+sql-reports *ARGS:
     cargo build --locked
     tests/benches/sql.py target/debug/ironlaw {{ARGS}}
 
@@ -70,15 +76,17 @@ sql *ARGS:
 dataset-day RECORDING:
     IRONLAW_RECORDING={{absolute_path(RECORDING)}} cargo test --release --locked --lib -- --ignored --nocapture a_day_of_a_recorded_host
 
-# The SQL engine and what asks it: clippy and tests of builds with the feature fleet, which CI leaves out for its compile time.
+# The SQL engine as it ships, and what asks it: clippy, the corpus of SQL, `ironlaw query` and `ironlaw fleet`.
 fleet-test *ARGS:
-    cargo clippy --all-targets --locked --features fleet -- -D warnings
-    cargo test --locked --features fleet --lib -- fleet:: {{ARGS}}
-    cargo test --locked --features fleet --test it -- dataset:: {{ARGS}}
+    cargo clippy --release --all-targets --locked -p ironlaw-fleet -- -D warnings
+    cargo build --release --locked -p ironlaw-fleet
+    cargo test --release --locked -p ironlaw-fleet {{ARGS}}
+    IRONLAW_REQUIRE=engine cargo test --locked --test it -- query:: dataset:: {{ARGS}}
 
 # Whether polars, Spark and DuckDB answer the fleet's queries alike (needs Java; python3 -m pip install duckdb pyspark).
 fleet-engines *ARGS:
-    cargo build --release --locked --features fleet
+    cargo build --release --locked
+    cargo build --release --locked -p ironlaw-fleet
     tests/fleet_engines.py target/release/ironlaw {{ARGS}}
 
 # Whether speedscope and Go's pprof show what `ironlaw export` writes (needs npm, Chromium and Go; what is missing is skipped).
@@ -132,13 +140,16 @@ static:
         export RUSTFLAGS="-C target-feature=+crt-static"
     fi
     cargo build --profile dist --locked --target "$target"
+    # Apart: together they would be built with each other's features.
+    cargo build --profile dist --locked --target "$target" -p ironlaw-fleet
     mkdir -p target/static
-    cp "target/$target/dist/ironlaw" target/static/
+    cp "target/$target/dist/ironlaw" "target/$target/dist/ironlaw-fleet" target/static/
     ldd target/static/ironlaw 2>&1 | grep -E "statically linked|not a dynamic executable"
 
 # The Debian package, with manual pages, completions, units and the guide (needs cargo-deb: cargo install cargo-deb).
 deb:
     cargo build --profile dist --locked
+    cargo build --profile dist --locked -p ironlaw-fleet
     rm -rf target/deb
     mkdir -p target/deb/man target/deb/completions
     target/dist/ironlaw man > target/deb/man/ironlaw.1
@@ -169,4 +180,4 @@ deny:
 # The direct dependencies; no HTTP stack may be below them.
 deps:
     cargo tree --locked --edges normal --depth 1
-    ! cargo tree --locked -i reqwest 2>/dev/null
+    ! cargo tree --locked -p ironlaw -i reqwest 2>/dev/null

@@ -25,15 +25,14 @@
 //! | [`disassembly`] | machine code to instructions and their classes | reads files |
 //! | [`collect`] | live capture: open, drain, reassemble, host facts | symbolizes, blocks on a reader |
 //! | [`ops`] | what counts a program's operations, apart from the kernel | tells operations apart |
-//! | [`store`] | the recording on disk | knows live from replay |
-//! | [`tables`] | columns and Parquet; with [`fleet`] the only place that names polars | knows what a sample is |
+//! | [`store`] | the recording on disk, and the data set of many machines | knows live from replay |
+//! | [`tables`] | columns and Parquet; the only place that names crates of polars | knows what a sample is |
 //! | [`analysis`] | profile to metrics, call trees, causes | does I/O, formats |
 //! | [`view`] | plain, serialisable view models | draws |
 //! | [`export`] | views to bytes: text, JSON, CSV, Markdown, SVG, other profilers' formats | opens a file |
-//! | [`session`] | wiring of a source to its readers | formats |
+//! | [`session`] | wiring of a source to its readers; of tables to the engines that answer SQL | formats |
 //! | [`sweep`] | runs of one program at several widths, and the folder they end in | judges |
 //! | [`colocate`] | runs of programs alone and beside each other, what holds the neighbours, and the folder they end in | judges |
-//! | [`fleet`] | the data set of many machines, and the engines that answer SQL over it | judges |
 //! | [`watch`] | what a watch does about each assessment: reports, alarms, recordings, commands | does I/O, reads a clock |
 //! | [`tui`] | the terminal session: state, keys, screens; the only place that names ratatui | reaches a profile or the kernel |
 //! | [`cli`] | the command line: parse, plan, run, print | measures |
@@ -59,6 +58,9 @@
 //!
 //! Names come from a process of their own: `session::naming` asks, opens the files and hands them over, and the same program,
 //! started as `ironlaw-names` and confined by `sys::confined`, runs [`symbols`] on what profiled programs wrote.
+//!
+//! SQL is answered by a process of its own, too: `session::fleet` writes the tables of recordings to Parquet files in memory, or
+//! names the folder of a data set, and starts `ironlaw-fleet` (the package in `src/fleet`, which depends on nothing here).
 //!
 //! A recording read back yields the same [`model::Event`] stream, so live and replay share everything after the source.
 //!
@@ -98,6 +100,7 @@
 //! - `collect` uses [`unwind`]: stack bytes are unwound at once, while they still lie in the ring, instead of being stored.
 //! - `session` uses [`analysis`]: windows are compared with a baseline as they end, where the profile lies.
 //! - `session` uses [`pmu`]: an imported event that has no name gets the one its numbers stand for.
+//! - `session` uses [`tables`]: the engines of SQL take Parquet files, and so does a simulated fleet.
 //! - [`model::Event`] also carries definitions: samples refer to interned stacks, which keeps them fixed-size.
 
 pub(crate) mod abi;
@@ -108,7 +111,6 @@ pub(crate) mod colocate;
 pub(crate) mod disassembly;
 pub mod error;
 pub mod export;
-pub(crate) mod fleet;
 #[cfg(any(test, fuzzing))]
 pub mod fuzz;
 pub mod model;

@@ -2,7 +2,7 @@
 """Do polars, Spark and DuckDB give equal answers on the same data set, and does `ironlaw fleet` say the same by both engines?
 
 usage: fleet_engines.py IRONLAW [DATASET] [--master URL]
-       (IRONLAW built with --features fleet; python3 -m pip install duckdb pyspark; Java)
+       (IRONLAW with ironlaw-fleet beside it; python3 -m pip install duckdb pyspark; Java)
 
 Without a data set it simulates one. The default master starts a cluster of two workers, processes of their own, on this machine.
 Sums of floating-point numbers depend on their order, so numbers may differ in the twelfth digit.

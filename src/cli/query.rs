@@ -5,9 +5,9 @@ use super::out::Terminal;
 use super::{pager, report};
 use crate::error::{Error, ErrorKind, Result};
 use crate::export::result_table as bytes;
-use crate::fleet::{Question, SqlTable, dataset, dataset_tables, recording_tables};
 use crate::model::Note;
-use crate::store::Recording;
+use crate::session::fleet::{Question, SqlTable, dataset_tables, recording_tables};
+use crate::store::{Recording, dataset};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 

@@ -24,7 +24,7 @@ pub fn text(table: &ResultTable) -> Vec<u8> {
     let mut line = |texts: &mut dyn Iterator<Item = &str>| {
         let padded = texts.zip(&table.columns).zip(&widths).map(|((text, (_, values)), most)| {
             let space = " ".repeat(most.saturating_sub(width(text)));
-            if matches!(values, ResultColumn::Integers(_) | ResultColumn::Numbers(_)) {
+            if matches!(values, ResultColumn::Integers(_) | ResultColumn::Unsigned(_) | ResultColumn::Numbers(_)) {
                 format!("{space}{text}")
             } else {
                 format!("{text}{space}")
@@ -85,6 +85,7 @@ pub fn parquet(table: &ResultTable) -> Result<Vec<u8>> {
     for (name, values) in &table.columns {
         builder = match values {
             ResultColumn::Integers(values) => builder.opt_i64(name, values.iter().copied()),
+            ResultColumn::Unsigned(values) => builder.opt_u64(name, values.iter().copied()),
             ResultColumn::Numbers(values) => builder.opt_f64(name, values.iter().copied()),
             ResultColumn::Texts(values) => builder.opt_text(name, values.iter().map(Option::as_deref)),
             ResultColumn::Booleans(values) => builder.opt_bool(name, values.iter().copied()),
@@ -96,6 +97,7 @@ pub fn parquet(table: &ResultTable) -> Result<Vec<u8>> {
 fn cell(values: &ResultColumn, row: usize) -> Option<String> {
     match values {
         ResultColumn::Integers(values) => values[row].map(|value| value.to_string()),
+        ResultColumn::Unsigned(values) => values[row].map(|value| value.to_string()),
         ResultColumn::Numbers(values) => values[row].map(|value| value.to_string()),
         ResultColumn::Texts(values) => values[row].as_deref().map(|text| visible(text).into_owned()),
         ResultColumn::Booleans(values) => values[row].map(|value| value.to_string()),
@@ -115,6 +117,7 @@ mod tests {
                 ("function".into(), ResultColumn::Texts(vec![Some("=a\u{1b}[2J\"".into()), None])),
                 ("samples".into(), ResultColumn::Integers(vec![Some(5), Some(-1200)])),
                 ("share".into(), ResultColumn::Numbers(vec![Some(f64::NAN), Some(0.25)])),
+                ("address".into(), ResultColumn::Unsigned(vec![Some(u64::MAX), None])),
                 ("kernel".into(), ResultColumn::Booleans(vec![Some(true), None])),
             ],
         }
@@ -124,8 +127,8 @@ mod tests {
     fn text_has_its_numbers_to_the_right_and_a_dash_for_a_null() {
         let text = String::from_utf8(text(&table())).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "function  samples  share  kernel");
-        assert_eq!(lines[2], "-           -1200   0.25  -");
+        assert_eq!(lines[0], "function  samples  share               address  kernel");
+        assert_eq!(lines[2], "-           -1200   0.25                     -  -");
         assert_eq!(lines[3], "(2 rows)");
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
@@ -136,6 +139,7 @@ mod tests {
         assert_eq!(json[0]["function"], "=a\u{1b}[2J\"");
         assert_eq!(json[0]["share"], serde_json::Value::Null);
         assert_eq!(json[1]["samples"], -1200);
+        assert_eq!(json[0]["address"], u64::MAX);
         assert_eq!(json[1]["kernel"], serde_json::Value::Null);
         let csv = String::from_utf8(csv(&table())).unwrap();
         assert!(csv.lines().nth(1).unwrap().contains("'=a"), "{csv}");
@@ -148,6 +152,7 @@ mod tests {
         assert_eq!(read.rows(), 2);
         assert_eq!(read.opt_text("function").unwrap()[1], None);
         assert_eq!(read.opt_i64("samples").unwrap(), [Some(5), Some(-1200)]);
+        assert_eq!(read.opt_u64("address").unwrap(), [Some(u64::MAX), None]);
         assert_eq!(read.opt_bool("kernel").unwrap(), [Some(true), None]);
     }
 }

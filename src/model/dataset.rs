@@ -122,6 +122,14 @@ impl DatasetRows {
         self.neighbours.append(&mut other.neighbours);
         self.alarms.append(&mut other.alarms);
     }
+
+    /// Keeps the rows that start in these seconds.
+    pub fn retain(&mut self, keep: impl Fn(i64) -> bool) {
+        self.windows.retain(|row| keep(row.start_s));
+        self.functions.retain(|row| keep(row.start_s));
+        self.neighbours.retain(|row| keep(row.start_s));
+        self.alarms.retain(|row| keep(row.start_s));
+    }
 }
 
 impl FunctionRow {

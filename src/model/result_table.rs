@@ -7,6 +7,8 @@ use crate::error::{Error, ErrorKind, Result};
 pub enum ResultColumn {
     /// Integers.
     Integers(Vec<Option<i64>>),
+    /// Integers from zero on, of which some are greater than any signed one.
+    Unsigned(Vec<Option<u64>>),
     /// Floating-point numbers.
     Numbers(Vec<Option<f64>>),
     /// Texts.
@@ -21,6 +23,7 @@ impl ResultColumn {
     pub fn len(&self) -> usize {
         match self {
             ResultColumn::Integers(values) => values.len(),
+            ResultColumn::Unsigned(values) => values.len(),
             ResultColumn::Numbers(values) => values.len(),
             ResultColumn::Texts(values) => values.len(),
             ResultColumn::Booleans(values) => values.len(),
@@ -52,6 +55,7 @@ impl ResultTable {
         match self.column(name)? {
             ResultColumn::Numbers(values) => Ok(values.clone()),
             ResultColumn::Integers(values) => Ok(values.iter().map(|value| value.map(|value| value as f64)).collect()),
+            ResultColumn::Unsigned(values) => Ok(values.iter().map(|value| value.map(|value| value as f64)).collect()),
             // A column of nulls alone has no type of its own.
             values if self.is_null(values) => Ok(vec![None; self.rows]),
             _ => Err(mistyped(name, "numbers")),
@@ -90,6 +94,7 @@ impl ResultTable {
     fn is_null(&self, values: &ResultColumn) -> bool {
         match values {
             ResultColumn::Integers(values) => values.iter().all(Option::is_none),
+            ResultColumn::Unsigned(values) => values.iter().all(Option::is_none),
             ResultColumn::Numbers(values) => values.iter().all(Option::is_none),
             ResultColumn::Texts(values) => values.iter().all(Option::is_none),
             ResultColumn::Booleans(values) => values.iter().all(Option::is_none),

@@ -3,6 +3,7 @@
 mod code;
 mod command_beside;
 mod counting;
+pub(crate) mod fleet;
 mod flow;
 pub mod import;
 mod live;

@@ -12,6 +12,7 @@ mod budget;
 mod buffer;
 mod counted;
 mod damage;
+pub(crate) mod dataset;
 mod folder;
 #[cfg(any(test, fuzzing))]
 mod layouts;

@@ -16,6 +16,7 @@ pub(crate) mod heap;
 pub(crate) mod http_server;
 pub(crate) mod limits;
 mod mapped_file;
+pub(crate) mod memory_file;
 pub(crate) mod memory_walks;
 pub(crate) mod perf;
 pub(crate) mod perf_probe;

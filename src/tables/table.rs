@@ -136,13 +136,28 @@ impl Table {
         texts.map(|texts| texts.total_bytes_len() as u64).sum()
     }
 
+    /// Whether it has the columns of another table: as many, of the same names and types, in the same order.
+    #[must_use]
+    pub fn has_columns_of(&self, other: &Table) -> bool {
+        let same = |(column, other): (&Column, &Column)| column.field() == other.field();
+        self.columns.len() == other.columns.len() && self.columns.iter().zip(&other.columns).all(same)
+    }
+
+    /// With a column of text before the others, of the same value in every row.
+    #[must_use]
+    pub fn labelled(&self, name: &str, value: &str) -> Table {
+        let values = MutableBinaryViewArray::from_values_iter(std::iter::repeat_n(value, self.rows));
+        let label = Column { name: name.to_string(), values: Utf8ViewArray::from(values).boxed() };
+        let columns = [label].into_iter().chain(self.columns.iter().cloned()).collect();
+        Table { rows: self.rows, columns }
+    }
+
     /// Appends the rows of a table with the same columns.
     ///
     /// # Errors
     /// [`ErrorKind::Corrupt`] if the columns differ.
     pub fn append(&mut self, other: &Table) -> Result<()> {
-        let same = |(column, added): (&Column, &Column)| column.field() == added.field();
-        if self.columns.len() != other.columns.len() || !self.columns.iter().zip(&other.columns).all(same) {
+        if !self.has_columns_of(other) {
             return Err(Error::new(ErrorKind::Corrupt, "the tables have different columns"));
         }
         let join = |(column, added): (&Column, &Column)| concatenate(&[&*column.values, &*added.values]);
@@ -254,12 +269,6 @@ impl Table {
         Ok(column.iter().collect())
     }
 
-    /// Every column with its name.
-    #[cfg(feature = "fleet")]
-    pub fn arrays(&self) -> impl Iterator<Item = (&str, &Box<dyn Array>)> {
-        self.columns.iter().map(|column| (column.name.as_str(), &column.values))
-    }
-
     /// A table of these columns, which must have `rows` values each and differ in name.
     pub(super) fn of(rows: usize, columns: Vec<Column>) -> Result<Table> {
         for (at, column) in columns.iter().enumerate() {
@@ -364,6 +373,15 @@ mod tests {
 
     fn table_of_numbers() -> Table {
         Table::builder(2).u64("at", [1, u64::MAX].into_iter()).build().unwrap()
+    }
+
+    #[test]
+    fn a_label_is_the_first_column_and_part_of_what_tables_have_in_common() {
+        let labelled = table().labelled("recording", "run");
+        assert_eq!(labelled.text("recording").unwrap(), ["run", "run"]);
+        assert_eq!(labelled.u64("at").unwrap(), [1, u64::MAX]);
+        assert!(labelled.has_columns_of(&table().labelled("recording", "other")));
+        assert!(!labelled.has_columns_of(&table()) && !table().has_columns_of(&labelled));
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! The data set from the outside: what a watch and a recording write, what a kill leaves, and the simulated fleet.
 
+use crate::parquet::Columns;
 use crate::program::{Dir, IRONLAW, Running, until};
-use polars::io::SerReader;
-use polars::io::parquet::read::ParquetReader;
-use polars::prelude::{DataFrame, DataType};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -16,19 +14,15 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// Every file of a table as other tools read it; half a file fails.
-fn tables(set: &Path, table: &str) -> Vec<DataFrame> {
+fn tables(set: &Path, table: &str) -> Vec<Columns> {
     let files = files_below(&set.join(table)).into_iter();
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "parquet"));
-    files.map(|path| ParquetReader::new(std::fs::File::open(path).unwrap()).finish().unwrap()).collect()
+    files.map(|path| Columns::read(&std::fs::read(path).unwrap())).collect()
 }
 
 /// The numbers of a column in all files of a table; those that are missing are left out.
 fn numbers(set: &Path, table: &str, column: &str) -> Vec<f64> {
-    let of = |frame: DataFrame| {
-        let values = frame.column(column).unwrap().cast(&DataType::Float64).unwrap();
-        values.f64().unwrap().iter().flatten().collect::<Vec<_>>()
-    };
-    tables(set, table).into_iter().flat_map(of).collect()
+    tables(set, table).iter().flat_map(|columns| columns.numbers(column)).flatten().collect()
 }
 
 #[test]

@@ -8,6 +8,8 @@
 
 use ironlaw::{analysis, model, units};
 
+#[path = "../support/parquet.rs"]
+mod parquet;
 #[path = "../support/program.rs"]
 mod program;
 #[path = "../support/pty.rs"]
@@ -47,6 +49,7 @@ mod neighbours;
 mod operations;
 mod progress;
 mod properties;
+mod query;
 mod readme;
 mod refusals;
 mod remote;

@@ -12,6 +12,7 @@ pub fn missing(what: &str) -> Option<String> {
         "tracefs" => (!std::path::Path::new("/sys/kernel/tracing/events/sched").exists())
             .then(|| "tracefs is not mounted on /sys/kernel/tracing".to_string()),
         "probes" => (!is_root() || !tracefs_can_be_had()).then(|| "user probes need root and tracefs".to_string()),
+        "engine" => engine(),
         "root" => (!is_root()).then(|| "not running as root".to_string()),
         _ => Some(format!("{what} is not known to the tests")),
     }?;
@@ -41,6 +42,14 @@ macro_rules! require {
             return;
         })+
     };
+}
+
+/// The SQL engine lies where the program under test looks for it.
+fn engine() -> Option<String> {
+    let program = option_env!("IRONLAW_PROGRAM").unwrap_or(env!("CARGO_BIN_EXE_ironlaw"));
+    let folder = std::path::Path::new(program).parent()?;
+    let there = ["", "../lib/ironlaw", "../release"].iter().any(|way| folder.join(way).join("ironlaw-fleet").is_file());
+    (!there).then(|| format!("no ironlaw-fleet beside {program}; build it: cargo build --release -p ironlaw-fleet"))
 }
 
 fn perf() -> Option<String> {

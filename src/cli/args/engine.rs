@@ -1,13 +1,13 @@
 //! Which engine answers queries.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::fleet::Engine;
+use crate::session::fleet::Engine;
 use clap::{Args, ValueEnum};
 
 /// The engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EngineArg {
-    /// polars, in this process.
+    /// polars, on this machine.
     Polars,
     /// Spark, on a cluster.
     Spark,
@@ -17,7 +17,7 @@ pub enum EngineArg {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Engine")]
 pub struct EngineArgs {
-    /// Answer by this engine: polars, in this process, or spark, by spark-submit
+    /// Answer by this engine: polars, on this machine, or spark, by spark-submit
     #[arg(long, value_name = "NAME", default_value = "polars", hide_possible_values = true)]
     pub engine: EngineArg,
     /// The master of the Spark cluster, e.g. spark://HOST:7077, yarn or local

@@ -8,7 +8,7 @@ use super::dataset;
 use super::out::Terminal;
 use crate::analysis::dataset::WINDOW_S;
 use crate::error::{Context, Result};
-use crate::fleet::simulate::{Settings, simulate as write};
+use crate::session::fleet::simulate::{Settings, simulate as write};
 use crate::sys::clock::Clock;
 use std::path::{Path, PathBuf};
 

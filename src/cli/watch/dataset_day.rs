@@ -5,9 +5,9 @@
 use super::dataset::FLUSH_EVERY_S;
 use crate::analysis::TimeRange;
 use crate::analysis::dataset::{DatasetLabels, WINDOW_S, dataset_rows, spans};
-use crate::fleet::dataset::{DatasetWriter, Origin, TableKind};
 use crate::model::{DatasetRows, FunctionRow, NeighbourRow, WindowRow};
 use crate::session;
+use crate::store::dataset::{DatasetWriter, Origin, TableKind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
