@@ -7,7 +7,7 @@ check: lint test
 
 # Formatting and clippy, warnings as errors.
 lint:
-    cargo fmt --check
+    cargo fmt --all --check
     cargo clippy --all-targets --locked -- -D warnings
 
 # Every test; a test that needs the kernel prints why it is skipped.
