@@ -13,7 +13,7 @@ use crate::view::flame::{FlameGraph, FlameOptions};
 /// Renders the flame graph and prints its path.
 pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     let source = recording(&args.selection)?;
-    let (format, destination) = plan::flame_output(args, &source)?;
+    let (format, destination) = plan::flame_output(args, &source, out::is_redirected())?;
     let profile = load(&source, &args.selection, terminal)?;
     let mut selection = selection(&args.selection, profile)?;
     if args.off_cpu {

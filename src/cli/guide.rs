@@ -1,6 +1,8 @@
 //! The pages of the guide: `ironlaw help SUBJECT` prints them, and manual pages end with the one about their command.
 
+use super::args::help_text;
 use crate::error::{Error, ErrorKind, Result};
+use crate::tui::keys::KeyTable;
 use std::fmt::Write as _;
 
 /// One page.
@@ -52,11 +54,35 @@ const PAGES: [Page; 19] = [
 /// `Usage` if there is no such page.
 pub(super) fn page(subject: Option<&str>) -> Result<String> {
     let Some(subject) = subject else { return Ok(list()) };
+    if subject == "keys" {
+        return Ok(keys());
+    }
+    let Some(help) = help_text(subject) else { return named(subject) };
+    // A command is described by its flags first if its page is about more.
+    Ok(match found(subject) {
+        Some(page) if page.subject == subject => page.text.to_string(),
+        Some(page) => format!("{help}\n{}", page.text),
+        None => help,
+    })
+}
+
+fn named(subject: &str) -> Result<String> {
     found(subject).map(|page| page.text.to_string()).ok_or_else(|| {
         let known: Vec<_> = PAGES.iter().map(|page| page.subject).collect();
         Error::new(ErrorKind::Usage, format!("no guide page for '{subject}'"))
             .hint(format!("Choose one of: {}. For flags: ironlaw COMMAND --help.", known.join(", ")))
     })
+}
+
+/// The keys of the session, by section.
+fn keys() -> String {
+    let mut out =
+        String::from("Keys of the session (`?` shows those of the open screen, `ironlaw config` changes them):\n");
+    for (section, rows) in KeyTable::default().help(|_| true) {
+        let _ = writeln!(out, "\n{section}");
+        rows.iter().for_each(|(keys, text)| _ = writeln!(out, "  {keys:<22}  {text}"));
+    }
+    out
 }
 
 /// The subjects of all pages.
@@ -133,8 +159,10 @@ mod tests {
             let title = text.lines().next().unwrap().strip_prefix("# ").unwrap();
             assert!(list.contains(title), "{subject}");
             assert!(text.lines().all(|line| line.chars().count() <= 110), "{subject}");
-            assert!(commands.iter().all(|command| page(Some(command)).unwrap() == text), "{subject}");
+            assert!(commands.iter().all(|command| page(Some(command)).unwrap().ends_with(&text)), "{subject}");
         }
+        assert!(page(Some("flamegraph")).unwrap().contains("Usage: ironlaw flamegraph"));
+        assert!(page(Some("keys")).unwrap().contains("flame graph"));
         assert_eq!(page(Some("nonesuch")).unwrap_err().kind(), ErrorKind::Usage);
     }
 

@@ -30,6 +30,7 @@ mod query;
 mod record;
 mod remote;
 mod report;
+mod rewrite;
 mod screen;
 mod snapshot_source;
 mod stat;
@@ -50,7 +51,7 @@ use std::process::ExitCode;
 /// Runs this process's command line; or serves, if ironlaw started it to make names or a shell asks what may follow.
 #[must_use]
 pub fn main() -> ExitCode {
-    if session::serve_names() || completion::answer() { ExitCode::SUCCESS } else { run(&args::command_line()) }
+    if session::serve_names() || completion::answer() { ExitCode::SUCCESS } else { run(&rewrite::command_line()) }
 }
 
 /// Runs a command line and returns the process's exit code.
@@ -80,8 +81,10 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Report(args) => report::run(args, &cli.global)?,
         Command::Annotate(args) => annotate::run(args, &cli.global)?,
         Command::Baseline(args) => baseline::run(args, &cli.global, terminal)?,
-        Command::Diff(args) if args.tui => top::diff(args, terminal)?,
-        Command::Diff(args) => diff::run(args, &cli.global, terminal)?,
+        Command::Diff(args) => {
+            let args = diff::completed(args, terminal)?;
+            if args.tui { top::diff(&args, terminal)? } else { diff::run(&args, &cli.global, terminal)? }
+        }
         Command::Flamegraph(args) => flamegraph::run(args, terminal)?,
         Command::Fleet(args) => fleet::run(args, &cli.global, terminal)?,
         Command::Convert(args) => fleet::add(&args.dataset, &args.recordings, &args.labels, terminal)?,

@@ -11,6 +11,8 @@ use crate::view::escape::visible;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -84,6 +86,13 @@ pub(super) fn style(global: &GlobalArgs, to_file: bool) -> Style {
     let terminal = !to_file && std::io::stdout().is_terminal();
     let width = terminal.then(|| terminal::columns(std::io::stdout())).flatten();
     Style { width, colour: coloured(global, terminal) }
+}
+
+/// Whether the standard output goes to a file or a pipe.
+pub(super) fn is_redirected() -> bool {
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let kind = stdout.and_then(|file| file.metadata()).map(|file| file.file_type());
+    kind.is_ok_and(|kind| kind.is_file() || kind.is_fifo())
 }
 
 fn coloured(global: &GlobalArgs, terminal: bool) -> bool {

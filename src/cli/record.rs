@@ -30,7 +30,7 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
     }
     request.neighbours |= args.dataset.dataset.is_some();
     let path = match &args.output {
-        Some(name) => store::path(name),
+        Some(name) => plan::recording_path(name)?,
         None => plan::recording_name(&request.target, clock::unix_ns() / 1_000_000_000),
     };
     let live = LiveCapture::open(request, notes, args.capture.debuginfod)?;
@@ -70,7 +70,7 @@ fn run_remote(args: &RecordArgs, host: &str, terminal: &Terminal) -> Result<Exit
     let matched = args.baseline.as_ref().map(fit).transpose()?;
     matched.iter().flat_map(|matched| &matched.notes).for_each(|note| terminal.note(note));
     let path = match &args.output {
-        Some(name) => store::path(name),
+        Some(name) => plan::recording_path(name)?,
         None => plan::recording_name(&meta.plan.target, clock::unix_ns() / 1_000_000_000),
     };
     let known = meta.notes.len();

@@ -88,8 +88,8 @@ pub(super) fn check() -> Result<()> {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Usage, "the terminal session needs a terminal")
-        .hint("Without one, use `ironlaw record -p PID -d 10` and `ironlaw report`."))
+    Err(Error::new(ErrorKind::Usage, "the session needs a terminal as its input and output")
+        .hint("Without one: ironlaw record -a -d 10 && ironlaw report."))
 }
 
 /// Forwards the terminal's input, from a thread that runs until the process ends.

@@ -19,6 +19,8 @@ pub enum SessionCommand {
     Learn,
     /// Says what counts operations.
     Ops,
+    /// Saves the history as a recording.
+    Write,
 }
 
 /// One command.
@@ -36,8 +38,12 @@ pub struct CommandRow {
     pub alone: bool,
 }
 
+/// What users of vi type, and the name of the command or action here.
+pub const SHORT: [(&str, &str); 6] =
+    [("w", "write"), ("e", "open"), ("o", "open"), ("q", "quit"), ("q!", "quit"), ("h", "help")];
+
 /// Every command.
-pub const COMMANDS: [CommandRow; 6] = [
+pub const COMMANDS: [CommandRow; 7] = [
     CommandRow {
         command: SessionCommand::Sweep,
         name: "sweep",
@@ -80,6 +86,13 @@ pub const COMMANDS: [CommandRow; 6] = [
         text: "count operations, as with --ops SPEC",
         alone: false,
     },
+    CommandRow {
+        command: SessionCommand::Write,
+        name: "write",
+        arguments: "[NAME]",
+        text: "save the history as a recording",
+        alone: true,
+    },
 ];
 
 impl SessionCommand {
@@ -92,6 +105,7 @@ impl SessionCommand {
             SessionCommand::Run => Effect::Open(Choice::Run(width)),
             SessionCommand::Baseline => Effect::Compare(PathBuf::from(arguments)),
             SessionCommand::Ops => Effect::Count(arguments.to_string()),
+            SessionCommand::Write => Effect::Record((!arguments.is_empty()).then(|| PathBuf::from(arguments))),
             SessionCommand::Learn => Effect::Learn((!arguments.is_empty()).then(|| PathBuf::from(arguments))),
         }
     }

@@ -23,7 +23,7 @@ pub struct List<K> {
     home: usize,
     /// The first visible row when the user moved.
     top: usize,
-    /// The search text, in lower case.
+    /// The search text.
     needle: String,
     /// Whether only matches of the search are shown.
     pub only: bool,
@@ -53,10 +53,10 @@ impl<K> List<K> {
 
     /// Sets the search text.
     pub fn search(&mut self, text: &str) {
-        self.needle = text.to_lowercase();
+        self.needle = text.to_string();
     }
 
-    /// The search text, in lower case.
+    /// The search text.
     pub fn needle(&self) -> &str {
         &self.needle
     }

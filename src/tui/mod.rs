@@ -16,6 +16,7 @@ pub mod panel;
 pub(crate) mod picker;
 pub(crate) mod run;
 pub mod screens;
+mod search;
 pub mod settings;
 pub(crate) mod term;
 pub(crate) mod theme;

@@ -1,6 +1,6 @@
 //! Overlays: help, command palette, line prompt, notes. At most one is open.
 
-use super::command::{COMMANDS, CommandRow, SessionCommand};
+use super::command::{COMMANDS, CommandRow, SHORT, SessionCommand};
 use super::keys::{Action, KeyTable};
 use super::line::Line;
 
@@ -78,6 +78,7 @@ impl Palette {
     fn command(&self) -> Option<(&'static CommandRow, &str)> {
         let typed = self.line.text().trim_start();
         let (name, arguments) = typed.split_once(' ')?;
+        let name = in_full(name);
         COMMANDS.iter().find(|row| row.name == name).map(|row| (row, arguments.trim()))
     }
 
@@ -93,9 +94,11 @@ impl Palette {
             return vec![of_command(row)];
         }
         let typed = self.line.text().trim().to_lowercase();
-        let commands = COMMANDS.iter().map(|row| (fit(&typed, row.name, row.text), of_command(row)));
+        // `:open` alone is an action.
+        let typed = Some(in_full(&typed)).filter(|name| *name != "open").unwrap_or(&typed);
+        let commands = COMMANDS.iter().map(|row| (fit(typed, row.name, row.text), of_command(row)));
         let actions = keys.actions().map(|(action, name, text)| {
-            (fit(&typed, name, text), PaletteRow { entry: Entry::Action(action), name: name.to_string(), text })
+            (fit(typed, name, text), PaletteRow { entry: Entry::Action(action), name: name.to_string(), text })
         });
         // An action comes before the command of its name: `:open` opens the selection, `:open FILE` a file.
         let mut rows: Vec<_> = actions.chain(commands).filter_map(|(rank, row)| Some((rank?, row))).collect();
@@ -110,10 +113,16 @@ impl Palette {
         {
             return Entered::Command(row.command, arguments.to_string());
         }
+        // `:help WORD` too.
+        if self.line.text().split_whitespace().next().is_some_and(|word| in_full(word) == "help") {
+            return Entered::Action(Action::Help);
+        }
         let rows = self.rows(keys);
         match rows.get(self.selected.min(rows.len().saturating_sub(1))).map(|row| row.entry) {
             Some(Entry::Action(action)) => Entered::Action(action),
-            Some(Entry::Command(SessionCommand::Run)) => Entered::Command(SessionCommand::Run, String::new()),
+            Some(Entry::Command(command @ (SessionCommand::Run | SessionCommand::Write))) => {
+                Entered::Command(command, String::new())
+            }
             Some(Entry::Command(command)) => {
                 let name = COMMANDS.iter().find(|row| row.command == command).map_or("", |row| row.name);
                 self.line = Line::new(&format!("{name} "));
@@ -129,6 +138,11 @@ impl Palette {
         let last = self.rows(keys).len().saturating_sub(1);
         self.selected = self.selected.min(last).saturating_add_signed(by).min(last);
     }
+}
+
+/// The name of what users of vi type for it.
+fn in_full(word: &str) -> &str {
+    SHORT.iter().find(|(short, _)| *short == word).map_or(word, |(_, name)| *name)
 }
 
 /// How well an action matches; lower is better, `None` for no match.
@@ -166,6 +180,17 @@ mod tests {
             assert_eq!(entered(typed, 0), Entered::Action(expected), "{typed}");
         }
         assert_eq!(entered("no such thing", 3), Entered::Nothing);
+        for (typed, expected) in [
+            ("q", Entered::Action(Action::Quit)),
+            ("help", Entered::Action(Action::Help)),
+            ("h", Entered::Action(Action::Help)),
+            ("help flame", Entered::Action(Action::Help)),
+            ("w", Entered::Command(SessionCommand::Write, String::new())),
+            ("w night", Entered::Command(SessionCommand::Write, "night".to_string())),
+            ("e run.ironlaw", Entered::Command(SessionCommand::Open, "run.ironlaw".to_string())),
+        ] {
+            assert_eq!(entered(typed, 0), expected, "{typed}");
+        }
     }
 
     #[test]

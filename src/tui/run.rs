@@ -147,7 +147,7 @@ mod tests {
         for _ in 0..200 {
             sender.send(Msg::Done("something".into())).unwrap();
         }
-        sender.send(Msg::Input(key("q"))).unwrap();
+        sender.send(Msg::Input(key("Ctrl-c"))).unwrap();
         let (mut app, mut host) = (App::new(&settings(), (80, 24)), Fake::default());
         run(&mut app, &inbox, &mut host, vec![Effect::Choose]).unwrap();
         assert_eq!(host.done, [Effect::Choose, Effect::Quit]);

@@ -207,3 +207,93 @@ fn commands_and_flags_of_others_name_what_answers_them_here() {
         assert!(ran.out.contains(shows), "{line}: {}", ran.out);
     }
 }
+
+#[test]
+fn first_guesses_without_a_terminal_name_the_one_command() {
+    let dir = Dir::new();
+    for (line, here) in [
+        ("", "ironlaw record -a -d 10 && ironlaw report"),
+        ("1", "ironlaw record -p 1 -d 10 && ironlaw report"),
+        ("-p 1", "ironlaw record -p 1 -d 10 && ironlaw report"),
+        ("/bin/sh", "ironlaw record -- /bin/sh && ironlaw report"),
+        ("top -G web.service", "ironlaw record -G web.service -d 10 && ironlaw report"),
+        ("sleep 1", "ironlaw record -- sleep 1"),
+        ("no-such-thing-anywhere", "unrecognized subcommand"),
+        ("record -p no-such-name-anywhere", "no process is named 'no-such-name-anywhere'"),
+        ("record -o - -- true", "ironlaw export"),
+        ("flamegraph -- ./app --fast", "ironlaw record -o run -- ./app --fast && ironlaw flamegraph run.ironlaw"),
+        ("flamegraph --open", "xdg-open flame.svg"),
+        ("script -F comm,tid", "leave it away"),
+        ("metrics -p 1", "stat -p PID"),
+        ("top --theme light", "ironlaw config --path"),
+        ("doctor --fix", "ironlaw doctor"),
+        ("config edit", "ironlaw config --path"),
+        ("baseline learn", "<REC>"),
+        ("baseline learn -p 1", "ironlaw record -p PID"),
+        ("watch -p 1", "ironlaw baseline build usual.ironlaw -o app.baseline"),
+        ("diff", "ironlaw diff BASE NEW"),
+        ("diff nothing", "ironlaw diff BASE NEW"),
+    ] {
+        let ran = ran(&dir, line);
+        assert!(
+            matches!(ran.code, Some(1 | 2)) && ran.out.is_empty(),
+            "{line}: {:?} {} {}",
+            ran.code,
+            ran.out,
+            ran.err
+        );
+        assert!(ran.err.contains(here), "{line}: {}", ran.err);
+    }
+    for (line, shows) in [
+        ("help keys", "half a page down"),
+        ("help flamegraph", "Usage: ironlaw flamegraph"),
+        ("help doctor", "Usage: ironlaw doctor"),
+    ] {
+        let ran = ran(&dir, line).succeeds();
+        assert!(ran.out.contains(shows), "{line}: {}", ran.out);
+    }
+}
+
+#[test]
+fn first_guesses_do_what_was_meant() {
+    require!("perf");
+    let dir = Dir::new();
+    // A name of its own, as other tests may run beside.
+    let named = dir.join("guessed-name");
+    std::fs::copy(WORKLOADS, &named).unwrap();
+    let mut target =
+        dir.command(named.to_str().unwrap(), &["workload", "hotspot", "--threads", "1", "--seconds", "600"]);
+    let mut target = target.spawn().unwrap();
+    let recorded = ran(&dir, "record -o old -p guessed-name -d 0.5");
+    target.kill().unwrap();
+    target.wait().unwrap();
+    recorded.succeeds();
+    assert!(dir.report("old.ironlaw", "")["process_names"].to_string().contains("guessed-name"));
+    recorded_here(&dir);
+    for (line, begins) in [
+        ("flamegraph", "<?xml"),
+        ("flamegraph --format folded", ""),
+        ("export -f folded", ""),
+        ("export --folded", ""),
+        ("report old.ironlaw", "ironlaw report"),
+    ] {
+        let out = ran(&dir, line).succeeds().out;
+        assert!(!out.is_empty() && out.starts_with(begins), "{line}: {out}");
+    }
+    assert!(!dir.join("run.svg").exists(), "the picture goes where the output goes");
+    for line in ["diff", "diff old", "diff run.ironlaw"] {
+        let ran = ran(&dir, line).succeeds();
+        assert!(ran.err.contains("which is older") && !ran.out.is_empty(), "{line}: {}{}", ran.out, ran.err);
+    }
+    for widths in ["--threads 1-2", "-P threads 1 2", "-L threads=1,2"] {
+        let line =
+            format!("sweep -f -o s {widths} -r 1 -- {WORKLOADS} workload mutex --threads={{threads}} --seconds 0.2");
+        assert!(ran(&dir, &line).succeeds().out.contains("2 widths of threads"), "{widths}");
+    }
+}
+
+fn recorded_here(dir: &Dir) {
+    // Directories have times of a second at the coarsest.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    recorded(dir);
+}

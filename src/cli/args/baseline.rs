@@ -26,6 +26,7 @@ pub struct BaselineArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum BaselineCommand {
     /// Build a baseline from recordings of a program's usual work
+    #[command(alias = "learn")]
     Build(BuildArgs),
     /// Show what a baseline contains and how reliable it is
     Show(ShowArgs),

@@ -89,11 +89,11 @@ usage, 3 gate broken, 4 no gate broken but one undecided.";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = AFTER_HELP, next_help_heading = "Comparison")]
 pub struct DiffArgs {
-    /// Recording or sweep to compare with; separate repeats by commas
-    #[arg(value_name = "BASE", help_heading = "Arguments")]
+    /// Recording or sweep to compare with; separate repeats by commas [default: the newest two recordings here are compared]
+    #[arg(value_name = "BASE", default_value = "", hide_default_value = true, help_heading = "Arguments")]
     pub base: String,
-    /// Recordings or sweeps to compare with BASE, one by one
-    #[arg(value_name = "NEW", required = true, help_heading = "Arguments")]
+    /// Recordings or sweeps to compare with BASE, one by one [default: the newest recording here but BASE]
+    #[arg(value_name = "NEW", help_heading = "Arguments")]
     pub new: Vec<String>,
     /// Compare the runs of sweeps at this many threads or CPUs [default: the most that all have]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

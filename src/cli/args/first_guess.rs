@@ -141,6 +141,33 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
         &["-p", "-F", "--freq", "--root", "-c", "--cmd"],
         "it draws a recording: `record -p PID -d 10 -o run.ironlaw`, then `flamegraph run.ironlaw`",
     ),
+    (&["flamegraph"], &["--open"], "`ironlaw flamegraph -o flame.svg && xdg-open flame.svg`; every browser shows it"),
+    (
+        &["script"],
+        &["-F", "--fields"],
+        "leave it away: every sample has its name, thread, CPU, time, event and stack; `export --format csv` has columns to choose from",
+    ),
+    (
+        &["metrics"],
+        &["-p", "--pid"],
+        "it lists what this machine can count; `stat -p PID -d 10` counts it for a process",
+    ),
+    (
+        &["top", "view"],
+        &["--theme"],
+        "write the line theme = \"light\" (or dark, colour-blind, mono) into the file that `ironlaw config --path` names",
+    ),
+    (&["doctor"], &["--fix"], "it changes nothing: `ironlaw doctor` prints each fix as a command to run as root"),
+    (
+        &["config"],
+        &["edit"],
+        "`${EDITOR:-vi} $(ironlaw config --path)`; `ironlaw config > $(ironlaw config --path)` writes every setting with its default first",
+    ),
+    (
+        &["baseline"],
+        &["-p", "--pid", "-G", "-a"],
+        "it learns from recordings: `ironlaw record -p PID -d 10m -o usual && ironlaw baseline build usual.ironlaw -o app.baseline`",
+    ),
     (&["flamegraph"], &["--reverse"], "`view`, Functions screen: Enter shows the callers of a function"),
     (
         &["diff"],
@@ -149,16 +176,24 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     ),
 ];
 
+/// What a watch needs.
+const WATCH: &str = "a watch compares with a baseline, and none is given: \
+`ironlaw record -p PID -d 10m -o usual && ironlaw baseline build usual.ironlaw -o app.baseline` learns one while the \
+program does its usual work, then `ironlaw watch -p PID --baseline app.baseline`; `--dataset DIR` only keeps the numbers";
+
 const CAPTURE: &[&str] = &["record", "top", "watch", "stat"];
 
-/// What this process was called with. Wrong usage, `--help` and `--version` end the process here, as clap does it.
-#[must_use]
-pub fn command_line() -> Cli {
-    let words = with_methods(std::env::args_os().collect());
-    Cli::try_parse_from(&words).unwrap_or_else(|error| match answer(&error, &words) {
-        Some(answer) => Cli::command().error(error.kind(), answer).exit(),
-        None => error.exit(),
-    })
+/// Reads a line.
+///
+/// # Errors
+/// What clap says of it.
+pub fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(with_methods(words.to_vec()))
+}
+
+/// Ends the process as clap does for wrong usage.
+pub fn refuse(kind: ErrorKind, message: &str) -> ! {
+    Cli::command().error(kind, message).exit()
 }
 
 /// What ironlaw was called with on another machine, without the program's name.
@@ -171,7 +206,8 @@ pub fn typed_elsewhere(words: &[OsString]) -> Result<Cli, String> {
 }
 
 /// The answer to wrong usage that is right elsewhere.
-fn answer(error: &clap::Error, words: &[OsString]) -> Option<String> {
+#[must_use]
+pub fn answer(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let said = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -189,6 +225,7 @@ fn answer(error: &clap::Error, words: &[OsString]) -> Option<String> {
             let found = FLAGS.iter().find(|(commands, flags, _)| commands.contains(&command) && flags.contains(&flag));
             found.map(|(_, _, here)| format!("`ironlaw {command}` has no {flag}; here: {here}"))
         }
+        ErrorKind::MissingRequiredArgument if words.iter().any(|word| word == "watch") => Some(WATCH.to_string()),
         _ => None,
     }
 }

@@ -20,6 +20,14 @@ pub fn man_page(command: Option<&str>) -> Result<Vec<u8>> {
     Ok(page)
 }
 
+/// What `ironlaw COMMAND --help` prints; `None` of an unknown command.
+#[must_use]
+pub fn help_text(command: &str) -> Option<String> {
+    let mut cli = Cli::command();
+    cli.build();
+    cli.find_subcommand_mut(command).map(|command| command.render_long_help().to_string())
+}
+
 fn find(cli: &clap::Command, name: &str) -> Result<clap::Command> {
     let found = nested(cli, name).ok_or_else(|| {
         let known: Vec<_> = cli.get_subcommands().filter(|c| !c.is_hide_set()).map(clap::Command::get_name).collect();

@@ -180,7 +180,7 @@ pub struct ReportArgs {
     #[arg(long)]
     pub mix: bool,
     /// Show every note at length, what each missing metric is missing for, and what to do
-    #[arg(short = 'v', long)]
+    #[arg(long)]
     pub notes: bool,
     /// Print text, which is the default
     #[arg(long, hide = true)]
@@ -213,7 +213,7 @@ pub enum FlameFormat {
 
 const FLAMEGRAPH_EXAMPLES: &str = "\
 Examples:
-  ironlaw flamegraph                             the newest recording here
+  ironlaw flamegraph > run.svg                   the newest recording here
   ironlaw flamegraph run.ironlaw -o run.svg --title 'after the fix'
   ironlaw flamegraph run.ironlaw --off-cpu       where threads waited
   ironlaw flamegraph perf.data                   what perf recorded
@@ -223,7 +223,8 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = FLAMEGRAPH_EXAMPLES, next_help_heading = "Output")]
 pub struct FlamegraphArgs {
-    /// Write to this file, `-` for the standard output [default: the recording's name with .svg or .folded]
+    /// Write to this file, `-` for the standard output [default: the standard output if it is a file or pipe, else the
+    /// recording's name with .svg or .folded]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write an svg image, or folded stacks as text [default: by the extension of FILE, else svg]

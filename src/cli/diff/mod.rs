@@ -1,5 +1,6 @@
 //! `ironlaw diff`: compares recordings or sweeps, draws the difference, and fails a merge gate.
 
+mod newest;
 mod session;
 mod sides;
 mod source;
@@ -15,6 +16,7 @@ use crate::view::diff_flamegraph::CostAxis;
 use sides::Sides;
 use std::path::Path;
 
+pub(super) use newest::completed;
 pub(super) use session::open;
 
 /// Compares, then prints, draws, and fails if a gate is violated.

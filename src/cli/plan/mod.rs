@@ -8,7 +8,8 @@ mod target;
 
 pub use capture::{DEFAULT_OVERHEAD, Environment, capture};
 pub use output::{
-    Destination, RECORDING_EXTENSION, flame_output, newest_recording, recording_name, target_name, use_color,
+    Destination, RECORDING_EXTENSION, flame_output, newest_recording, recording_name, recording_path, target_name,
+    use_color,
 };
 pub use stat::{stat, stat_capture};
 pub use target::{TargetChoice, clock, target};

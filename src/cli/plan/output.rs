@@ -4,6 +4,7 @@ use super::usage;
 use crate::cli::args::{ColorArg, FlameFormat, FlamegraphArgs, GlobalArgs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
+use crate::store;
 use crate::units::Utc;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +60,17 @@ pub fn newest_recording<T: Ord>(found: impl IntoIterator<Item = (PathBuf, T)>) -
     })
 }
 
+/// The directory of a recording that the user names.
+/// Errors: `Usage` for the standard output.
+pub fn recording_path(name: &Path) -> Result<PathBuf> {
+    if name.as_os_str() == "-" {
+        return Err(usage("cannot write a recording to the standard output: it is a directory").hint(
+            "`ironlaw record -o run ...`, then `ironlaw export run.ironlaw --format perfscript` or another format.",
+        ));
+    }
+    Ok(store::path(name))
+}
+
 /// The destination of a flame graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
@@ -69,8 +81,9 @@ pub enum Destination {
 }
 
 /// Format and destination of a flame graph of `recording`. The file's extension selects the format if none is given.
+/// Without a file it goes to the standard output if that is one or a pipe (`redirected`), else beside the recording.
 /// Errors: `Usage` for an unsupported image format.
-pub fn flame_output(args: &FlamegraphArgs, recording: &Path) -> Result<(FlameFormat, Destination)> {
+pub fn flame_output(args: &FlamegraphArgs, recording: &Path, redirected: bool) -> Result<(FlameFormat, Destination)> {
     let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
     let format = match (args.format, ending) {
         (Some(format), _) => format,
@@ -85,6 +98,7 @@ pub fn flame_output(args: &FlamegraphArgs, recording: &Path) -> Result<(FlameFor
     let destination = match &args.output {
         Some(path) if path.as_os_str() == "-" => Destination::Stdout,
         Some(path) => Destination::File(path.clone()),
+        None if redirected => Destination::Stdout,
         None => Destination::File(default()),
     };
     Ok((format, destination))

@@ -301,7 +301,7 @@ fn a_flame_graph_goes_where_its_name_says() {
         else {
             panic!("{line}");
         };
-        assert_eq!(flame_output(&args, Path::new("runs/x.ironlaw")).ok(), expected, "{line}");
+        assert_eq!(flame_output(&args, Path::new("runs/x.ironlaw"), false).ok(), expected, "{line}");
     }
 }
 

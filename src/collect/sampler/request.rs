@@ -178,7 +178,7 @@ fn default_event(hardware: bool, is_virtual: bool, notes: &mut Vec<Note>) -> Eve
         notes.push(Note {
             topic: "no-pmu".to_string(),
             text: format!("No hardware counters {}: samples come from the CPU clock.", place(is_virtual)),
-            fix: is_virtual.then(|| EXPOSE.to_string()),
+            fix: Some(if is_virtual { EXPOSE } else { "`ironlaw doctor` says why." }.to_string()),
         });
     }
     let (name, kind, unit) = if cycles {

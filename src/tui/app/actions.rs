@@ -27,7 +27,7 @@ impl App {
             Action::Help => self.open(Overlay::Help(0)),
             Action::Notes => self.open(Overlay::Notes(0)),
             Action::Palette => self.open(Overlay::Palette(Palette::default())),
-            Action::Search => self.open(Overlay::Prompt(PromptKind::Search, Line::new(&self.search))),
+            Action::Search => self.open(Overlay::Prompt(PromptKind::Search, Line::default())),
             Action::Record => self.open(Overlay::Prompt(PromptKind::Record, Line::default())),
             Action::Export => self.open(Overlay::Prompt(PromptKind::Export, Line::default())),
             Action::Screen(number) => match self.kind.numbered(number) {
@@ -263,7 +263,8 @@ impl App {
             self.filter = TaskFilter::default();
             self.filter_label.clear();
         } else {
-            return Vec::new();
+            let text = format!("nothing to undo: {} shows the keys", self.keys.first(Action::Help));
+            return self.say(&text, false);
         }
         self.request()
     }
@@ -271,7 +272,17 @@ impl App {
     fn on_screen(&mut self, action: Action) -> Vec<Effect> {
         let body = Areas::of(self.size).body;
         let wishes = self.with_panel(|panel, cx| panel.act(action, cx, body)).flatten();
-        self.grant(wishes.unwrap_or_default())
+        match wishes {
+            Some(wishes) => self.grant(wishes),
+            None if self.head.is_some() && !action.moves() => self.of_no_use(action),
+            None => Vec::new(),
+        }
+    }
+
+    /// An action that the open screen does not have.
+    fn of_no_use(&mut self, action: Action) -> Vec<Effect> {
+        let (key, help) = (self.keys.first(action), self.keys.first(Action::Help));
+        self.say(&format!("{key} does nothing on this screen: {help} shows the keys"), false)
     }
 
     /// Carries out a panel's requests.

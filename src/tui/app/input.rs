@@ -2,7 +2,7 @@
 
 use super::state::{App, SessionPhase};
 use crate::tui::effect::Effect;
-use crate::tui::keys::Action;
+use crate::tui::keys::{Action, Key};
 use crate::tui::layout::Areas;
 use crate::tui::list::{scrolled, wheel};
 use crate::tui::overlay::{Entered, Overlay, PromptKind};
@@ -38,13 +38,22 @@ impl App {
             Overlay::Palette(_) => self.palette_key(key, action),
             Overlay::Help(_) | Overlay::Notes(_) => self.scroll_key(action),
             Overlay::None if self.phase == SessionPhase::Picking => self.picker_key(key, action),
-            Overlay::None => action.map(|action| self.act(action)).unwrap_or_default(),
+            Overlay::None => match action {
+                Some(action) => self.act(action),
+                None => self.unbound(key),
+            },
         }
     }
 
+    /// A key that nothing is bound to says where the keys are.
+    fn unbound(&mut self, key: KeyEvent) -> Vec<Effect> {
+        let text = format!("{} does nothing: {} shows the keys", Key::of(key), self.keys.first(Action::Help));
+        self.say(&text, false)
+    }
+
     fn picker_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
-        // While the user types a line, characters go to it.
-        if !self.picker.is_typing() || key.modifiers.contains(KeyModifiers::CONTROL) {
+        // Letters are text: they search, or belong to the command.
+        if !matches!(key.code, KeyCode::Char(_)) || key.modifiers.contains(KeyModifiers::CONTROL) {
             match action {
                 Some(Action::Quit) => return vec![Effect::Quit],
                 Some(Action::Help) => {
@@ -55,8 +64,8 @@ impl App {
             }
         }
         self.notice = None;
-        if key.code == KeyCode::Esc && self.behind.is_some() && self.picker.is_at_rest() {
-            return self.choose_nothing();
+        if key.code == KeyCode::Esc && self.picker.is_at_rest() {
+            return if self.behind.is_some() { self.choose_nothing() } else { vec![Effect::Quit] };
         }
         match self.picker.key(key, action, Areas::of(self.size).whole_body()) {
             Some(choice) => {
@@ -123,13 +132,18 @@ impl App {
             (KeyCode::Down | KeyCode::Tab, _) => palette.step(1, &self.keys),
             (KeyCode::Enter, _) => {
                 let entered = palette.enter(&self.keys);
+                let typed = palette.line.text().trim().to_string();
                 if entered != Entered::Waits {
                     self.overlay = Overlay::None;
                 }
                 return match entered {
                     Entered::Action(action) => self.act(action),
                     Entered::Command(command, arguments) => self.command(command, &arguments),
-                    Entered::Waits | Entered::Nothing => Vec::new(),
+                    Entered::Waits => Vec::new(),
+                    Entered::Nothing => {
+                        let palette = self.keys.first(Action::Palette);
+                        self.say(&format!("no command is named '{typed}'; {palette} alone lists them"), false)
+                    }
                 };
             }
             (KeyCode::Char('c'), Some(Action::Quit)) => self.overlay = Overlay::None,

@@ -5,4 +5,5 @@ mod name;
 mod table;
 
 pub use bindings::KeyTable;
+pub use name::Key;
 pub use table::{Action, Row, TABLE};

@@ -58,6 +58,13 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it moves the selection: at an end, or with nothing to select, it has no effect.
+    #[must_use]
+    pub fn moves(self) -> bool {
+        use Action::{Bottom, Down, HalfPageDown, HalfPageUp, Left, PageDown, PageUp, Right, Top, Up};
+        matches!(self, Up | Down | Left | Right | HalfPageUp | HalfPageDown | PageUp | PageDown | Top | Bottom)
+    }
+
     /// Whether it changes the shown time.
     #[must_use]
     pub fn is_of_time(self) -> bool {
@@ -158,7 +165,7 @@ pub const TABLE: &[Row] = &[
     row(A::Enter, "open", Moving, "open or zoom into the selection", &["Enter"]),
     row(A::Detail, "detail", Moving, "details of the selection", &["d"]),
     row(A::Zoom, "zoom", Moving, "show it in the flame graph", &["z"]),
-    row(A::Back, "back", Moving, "undo: search, zoom, range, filter", &["Esc"]),
+    row(A::Back, "back", Moving, "undo: search, zoom, range, filter", &["Esc", "Backspace"]),
     row(A::Search, "search", Showing, "search", &["/"]),
     row(A::SearchNext, "search-next", Showing, "next match", &["n"]),
     row(A::SearchPrevious, "search-previous", Showing, "previous match", &["N"]),

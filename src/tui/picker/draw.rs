@@ -218,9 +218,9 @@ impl Picker {
             (Section::Command, _) => keys.extend([("Esc", "back"), ("Ctrl-c", "quit")]),
             (_, true) => keys.extend([("Esc", "clears the search"), ("Ctrl-c", "quit")]),
             (Section::Processes, false) => {
-                keys.extend([("t", if self.tree { "list" } else { "tree" }), ("q", "quit"), ("?", "help")]);
+                keys.extend([("F5", if self.tree { "list" } else { "tree" }), ("Ctrl-c", "quit"), ("F1", "help")]);
             }
-            (_, false) => keys.extend([("q", "quit"), ("?", "help")]),
+            (_, false) => keys.extend([("Ctrl-c", "quit"), ("F1", "help")]),
         }
         keys
     }

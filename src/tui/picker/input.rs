@@ -34,7 +34,6 @@ impl Picker {
             _ if self.is_typing() => self.edit(key),
             KeyCode::Home => self.step(Action::Top, area),
             KeyCode::End => self.step(Action::Bottom, area),
-            KeyCode::Char('t') if !control => self.tree = !self.tree,
             _ if action == Some(Action::Search) => self.searching = true,
             _ => self.edit(key),
         }

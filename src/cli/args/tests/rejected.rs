@@ -215,8 +215,6 @@ fn a_wrong_width_of_a_sweep_shows_what_widths_look_like() {
 #[test]
 fn a_wrong_setting_of_a_comparison_shows_what_it_looks_like() {
     rejected(&[
-        ("one side", "diff a.ironlaw", &["<NEW>"]),
-        ("no side", "diff", &["<BASE>", "<NEW>"]),
         ("width 0", "diff a b --width 0", &["'0'", "--width <N>"]),
         ("a confidence of 100%", "diff a b --confidence 100", &["'100'", "from 50 to 99.9999"]),
         ("a confidence below a coin's", "diff a b --confidence 49", &["'49'", "from 50 to 99.9999"]),

@@ -193,3 +193,26 @@ fn control_keys_reach_the_host_whatever_is_open() {
     assert!(app.was_forced(), "what is held must not be lost");
     assert_eq!(app.update(Msg::InputLost), [Effect::Quit]);
 }
+
+#[test]
+fn a_key_without_an_action_says_where_the_keys_are() {
+    let mut app = app();
+    for key in ["F5", "a", "r", "E", "Backspace"] {
+        press(&mut app, key);
+        let text = screen(&app, 80, 24);
+        assert!(text.contains("? shows the keys"), "{key}: {text}");
+    }
+    press(&mut app, "2 &");
+    assert!(screen(&app, 80, 24).contains("& does nothing on this screen: ? shows the keys"));
+    press(&mut app, ": n o n s e n s e Enter");
+    assert!(screen(&app, 80, 24).contains("no command is named 'nonsense'"));
+}
+
+#[test]
+fn letters_are_text_in_the_picker() {
+    let mut app = App::new(&settings(), (80, 24));
+    app.update(Msg::Choices(Choices::default()));
+    assert!(press(&mut app, "q t ?").is_empty());
+    assert!(screen(&app, 80, 24).contains("qt?"), "{}", screen(&app, 80, 24));
+    assert_eq!(press(&mut app, "Esc Esc"), [Effect::Quit]);
+}

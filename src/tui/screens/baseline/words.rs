@@ -1,6 +1,7 @@
 //! The selected item in full, and the pages for a screen without data. Each page names the next step.
 
 use crate::tui::panel::PanelContext;
+use crate::tui::search::holds;
 use crate::view::baseline::{Alarm, BaselineComparisonView};
 use crate::view::escape::visible;
 use crate::view::fit::wrap;
@@ -98,7 +99,7 @@ pub(super) fn name(view: &BaselineComparisonView, key: &Key) -> String {
     }
 }
 
-/// Whether the item of a key contains the text, which is in lower case.
+/// Whether the item of a key contains the text.
 pub(super) fn matches(view: &BaselineComparisonView, key: &Key, text: &str) -> bool {
-    status(view, key).to_lowercase().contains(text) || name(view, key).to_lowercase().contains(text)
+    holds(&status(view, key), text) || holds(&name(view, key), text)
 }

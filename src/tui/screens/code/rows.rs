@@ -1,5 +1,6 @@
 //! The rows, their order, and a step that summarises each row. Only the search hides rows.
 
+use crate::tui::search::holds;
 use crate::view::diff::{CodeRow, CodeView};
 
 /// Identifies a row by its callers, name and module.
@@ -9,10 +10,10 @@ pub(super) fn key(row: &CodeRow) -> Key {
     (row.callers.clone(), row.name.clone(), row.module.clone())
 }
 
-/// Whether a name on the row's path, or its module, contains the text, which is in lower case.
+/// Whether a name on the row's path, or its module, contains the text.
 pub(super) fn fits(row: &CodeRow, text: &str) -> bool {
     let mut names = row.callers.iter().chain([&row.name, &row.module]);
-    names.any(|name| name.to_lowercase().contains(text))
+    names.any(|name| holds(name, text))
 }
 
 /// From -2, much less, to 2, much more; 0 if chance may explain the change.

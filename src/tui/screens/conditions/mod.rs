@@ -7,6 +7,7 @@ mod tests;
 use crate::tui::keys::Action;
 use crate::tui::list::{WHEEL_LINES, scrolled, wheel};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
+use crate::tui::search::holds;
 use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
 use crate::view::fit::{end, wrap};
@@ -47,7 +48,7 @@ impl State {
     }
 
     fn fits(&self, line: &Line) -> bool {
-        !self.search.is_empty() && line.text.to_lowercase().contains(&self.search)
+        !self.search.is_empty() && holds(&line.text, &self.search)
     }
 
     /// Scrolls to the next line that contains the search text and wraps around at the end.
@@ -108,7 +109,7 @@ impl Panel for State {
     }
 
     fn search(&mut self, text: &str) {
-        self.search = text.to_lowercase();
+        self.search = text.to_string();
     }
 
     fn status(&self, _: &PanelContext<'_>) -> Option<String> {

@@ -7,6 +7,7 @@ mod tests;
 
 use crate::model::MetricId;
 use crate::tui::list::{List, ListRow};
+use crate::tui::search::holds;
 use crate::view::counters::{CounterLine, CountersView as View, MetricLine};
 
 /// The screen's state.
@@ -43,10 +44,9 @@ impl Row<'_> {
     }
 
     fn fits(&self, text: &str) -> bool {
-        let holds = |name: &str| name.to_lowercase().contains(text);
         match self {
-            Row::Metric(metric) => holds(metric.name) || holds(metric.label),
-            Row::Counter(counter) => holds(&counter.name) || holds(counter.scope),
+            Row::Metric(metric) => holds(metric.name, text) || holds(metric.label, text),
+            Row::Counter(counter) => holds(&counter.name, text) || holds(counter.scope, text),
         }
     }
 }

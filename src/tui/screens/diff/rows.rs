@@ -1,6 +1,7 @@
 //! The rows of the table: factors, costs at the same load, recorded quantities, and what could not be compared.
 //! Their order is fixed and does not depend on the changes.
 
+use crate::tui::search::holds;
 use crate::view::diff::{ComparisonView, MetricRow, PartRow, Verdict, words};
 
 /// Identifies a row by its part of the table and its name.
@@ -34,14 +35,14 @@ impl Row<'_> {
         }
     }
 
-    /// Whether its name contains the text, which is in lower case.
+    /// Whether its name contains the text.
     pub fn fits(&self, text: &str) -> bool {
         let names = match self {
             Row::Factor(part) => [part.factor, part.label],
             Row::Quantity(row, _) => [row.name, row.label],
             Row::Heading(..) | Row::Text(_) => return false,
         };
-        names.iter().any(|name| name.to_lowercase().contains(text))
+        names.iter().any(|name| holds(name, text))
     }
 
     /// From -2, much less, to 2, much more; 0 if it is shown to be the same; `None` if the data shows nothing.

@@ -8,6 +8,7 @@ mod tests;
 
 use crate::model::Why;
 use crate::tui::list::{List, ListRow};
+use crate::tui::search::holds;
 use crate::view::findings::{FindingView, FindingsView as View};
 
 /// The screen's state.
@@ -54,9 +55,9 @@ impl State {
     }
 }
 
-/// Whether an item contains the text, which is in lower case.
+/// Whether an item contains the text.
 fn fits(view: &View, key: Key, text: &str) -> bool {
-    let contains = |whole: &str| whole.to_lowercase().contains(text);
+    let contains = |whole: &str| holds(whole, text);
     match key {
         Key::Found(rule) => {
             let found = view.found.iter().find(|found| found.rule == rule);

@@ -3,6 +3,7 @@
 use super::words;
 use crate::tui::effect::ShownFlame;
 use crate::tui::panel::{PanelContext, PanelRequest};
+use crate::tui::search::holds_smart;
 use crate::view::escape::visible;
 use crate::view::flame_tree::{Change, FlameTree, Layout, Place, lay_out};
 use crate::view::query::Grouping;
@@ -19,14 +20,12 @@ pub struct SearchMatches {
 }
 
 impl SearchMatches {
-    /// Searches for a text; a capital letter makes the search case-sensitive.
+    /// Searches for a text or an expression; a capital letter makes the search case-sensitive.
     pub fn of(tree: &FlameTree, text: &str) -> SearchMatches {
         if text.is_empty() {
             return SearchMatches::default();
         }
-        let exact = text.chars().any(char::is_uppercase);
-        let holds = |name: &str| if exact { name.contains(text) } else { name.to_lowercase().contains(text) };
-        let labels: Vec<bool> = tree.labels.iter().map(|label| holds(&label.text)).collect();
+        let labels: Vec<bool> = tree.labels.iter().map(|label| holds_smart(&label.text, text)).collect();
         let mut inside = vec![false; tree.nodes.len()];
         let mut sum = 0_u64;
         for (at, node) in tree.nodes.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::page::{self, Line};
 use crate::tui::keys::Action;
 use crate::tui::list::{List, ListRow, WHEEL_LINES, wheel};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
+use crate::tui::search::holds;
 use crate::tui::widgets::table::{Cell, Table};
 use crate::tui::widgets::{WidgetContext, put_line};
 use crate::view::fit::{end, width};
@@ -64,7 +65,7 @@ impl State {
     }
 
     fn fits(job: &FleetJob, text: &str) -> bool {
-        job.job.to_lowercase().contains(text) || job.platform.to_lowercase().contains(text)
+        holds(&job.job, text) || holds(&job.platform, text)
     }
 
     fn rows(&self) -> Vec<ListRow<usize>> {

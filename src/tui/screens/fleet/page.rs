@@ -4,6 +4,7 @@ use super::columns::{cell, columns};
 use crate::tui::keys::Action;
 use crate::tui::list::scrolled;
 use crate::tui::panel::PanelContext;
+use crate::tui::search::holds;
 use crate::tui::theme::Glyphs;
 use crate::tui::widgets::put_line;
 use crate::tui::widgets::table::{Column, Placed, places};
@@ -171,5 +172,5 @@ pub(super) fn turned(action: Action, lines: &[Line], top: usize, needle: &str, h
 }
 
 fn fits(line: &Line, needle: &str) -> bool {
-    !needle.is_empty() && line.text.to_lowercase().contains(needle)
+    !needle.is_empty() && holds(&line.text, needle)
 }

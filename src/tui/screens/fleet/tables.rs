@@ -5,6 +5,7 @@ use super::page;
 use crate::tui::keys::Action;
 use crate::tui::list::{List, ListRow, WHEEL_LINES, wheel};
 use crate::tui::panel::{Panel, PanelContext, PanelRequest};
+use crate::tui::search::holds;
 use crate::tui::widgets::table::{Cell, Table};
 use crate::tui::widgets::{WidgetContext, put_line};
 use crate::view::fit::{end, width};
@@ -94,8 +95,7 @@ impl State {
 
     fn rows(&self) -> Vec<ListRow<usize>> {
         let Some(section) = self.section() else { return Vec::new() };
-        let fits =
-            |row: &[String], text: &str| row.iter().take(section.names).any(|name| name.to_lowercase().contains(text));
+        let fits = |row: &[String], text: &str| row.iter().take(section.names).any(|name| holds(name, text));
         let list = self.list();
         let shown = section.rows.iter().enumerate().filter(|(_, row)| list.shows(|text| fits(row, text)));
         shown.map(|(key, row)| ListRow { key, matches: list.finds(|text| fits(row, text)) }).collect()

@@ -3,6 +3,7 @@
 
 use crate::tui::keys::Action;
 use crate::tui::list::{List, ListRow};
+use crate::tui::search::holds;
 use crate::view::functions::{FunctionsView, Row, file_name};
 use std::cmp::Ordering;
 
@@ -67,9 +68,9 @@ fn moved(row: &Row) -> f64 {
     row.change.map_or(f64::NEG_INFINITY, |change| row.self_share - change.self_before)
 }
 
-/// Whether a name matches a search text in lower case.
+/// Whether a name matches a search text.
 pub(super) fn fits(name: &str, needle: &str) -> bool {
-    !needle.is_empty() && (name.contains(needle) || name.to_lowercase().contains(needle))
+    !needle.is_empty() && holds(name, needle)
 }
 
 fn key_of(row: &Row) -> Key {

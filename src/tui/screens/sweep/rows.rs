@@ -1,6 +1,7 @@
 //! The functions that lost, as rows of the list: on a CPU and in waits.
 //! The rows keep the order of the analysis.
 
+use crate::tui::search::holds;
 use crate::view::sweep::{FunctionId, Loss, LossRow};
 
 /// Identifies a row by its function and whether it shows the function's waits.
@@ -19,10 +20,10 @@ impl FunctionRow<'_> {
         (self.waits, self.loss.function.clone())
     }
 
-    /// Whether its name or module contains the text, which is in lower case.
+    /// Whether its name or module contains the text.
     pub fn fits(&self, text: &str) -> bool {
         let FunctionId { name, module, .. } = &self.loss.function;
-        name.to_lowercase().contains(text) || module.to_lowercase().contains(text)
+        holds(name, text) || holds(module, text)
     }
 
     /// From -2, much less, to 2, much more; 0 if chance may explain the change.

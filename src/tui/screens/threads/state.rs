@@ -3,6 +3,7 @@
 use crate::model::Measure;
 use crate::tui::list::{List, ListRow};
 use crate::tui::panel::{PanelRequest, ScreenId};
+use crate::tui::search::holds;
 use crate::view::query::{LineKey, TaskFilter};
 use crate::view::threads::{ThreadLine, ThreadsView as View, group_and_inside};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -153,7 +154,7 @@ fn in_tree(view: &View, rows: &[usize]) -> Vec<usize> {
     ordered
 }
 
-/// Whether the name or the number of a thread contains the text, which is in lower case.
+/// Whether the name or the number of a thread contains the text.
 fn fits(row: &ThreadLine, text: &str) -> bool {
-    row.name.to_lowercase().contains(text) || row.tid.to_string().contains(text)
+    holds(&row.name, text) || row.tid.to_string().contains(text)
 }
