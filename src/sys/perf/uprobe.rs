@@ -12,6 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The group of our definitions in tracefs.
 const GROUP: &str = "ironlaw";
@@ -19,6 +20,10 @@ const GROUP: &str = "ironlaw";
 /// still wait for its first event; after that the kernel refuses to remove a definition in use.
 const STALE_NS: u64 = 60_000_000_000;
 const EEXIST: i32 = 17;
+const EBUSY: i32 = 16;
+/// How long a definition in use may take to become free. Children that inherited its events release theirs as they exit,
+/// which may be after we closed ours.
+const RELEASE_NS: u64 = 2_000_000_000;
 
 /// One place of a probe.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +83,8 @@ impl Uprobe {
 impl Drop for Uprobe {
     fn drop(&mut self) {
         // On failure the definition stays, costs nothing, and is removed by the next run that defines a probe.
-        let _ = write(&self.control, &format!("-:{GROUP}/{}", self.name));
+        let line = format!("-:{GROUP}/{}", self.name);
+        let _ = while_busy(RELEASE_NS, || write(&self.control, &line));
     }
 }
 
@@ -93,6 +99,19 @@ fn definition(name: &str, at: HitAt, place: &ProbePlace<'_>) -> String {
 fn is_repeated(places: &[ProbePlace<'_>], at: usize) -> bool {
     let Some((place, earlier)) = places.get(..=at).and_then(<[_]>::split_last) else { return false };
     earlier.iter().any(|other| other.offset == place.offset)
+}
+
+/// Repeats a step that the kernel refuses as busy, for as long as `patience_ns`.
+fn while_busy(patience_ns: u64, mut step: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    let end = monotonic_ns().saturating_add(patience_ns);
+    loop {
+        match step() {
+            Err(error) if error.raw_os_error() == Some(EBUSY) && monotonic_ns() < end => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return done,
+        }
+    }
 }
 
 /// Appends, because opening the file in any other mode would delete all definitions of other users.
@@ -154,6 +173,22 @@ mod tests {
                     p:ironlaw/p7_ffffffffffff /a:0x10\np:ironlaw/mine /a:0x10\np:ironlaw/p7 x\n\n";
         assert_eq!(stale(text, STALE_NS + 2, |pid| pid == 7), ["p7_1"]);
         assert!(stale("p:ironlaw/p7_1 /a:0x10", 5, |_| true).is_empty(), "too young");
+    }
+
+    #[test]
+    fn what_is_busy_is_tried_again_until_it_is_free_or_patience_ends() {
+        let mut answers = [Some(EBUSY), Some(EBUSY), None].into_iter();
+        let mut step = || answers.next().unwrap().map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)));
+        while_busy(u64::MAX, &mut step).unwrap();
+        assert_eq!(answers.next(), None);
+        for (code, patience) in [(EEXIST, u64::MAX), (EBUSY, 0)] {
+            let mut tried = 0;
+            let failed = while_busy(patience, || {
+                tried += 1;
+                Err(io::Error::from_raw_os_error(code))
+            });
+            assert_eq!((failed.unwrap_err().raw_os_error(), tried), (Some(code), 1));
+        }
     }
 
     #[test]

@@ -1,4 +1,0 @@
-//! Sweeps: in every format, and from the outside.
-
-mod command;
-mod formats;
