@@ -41,12 +41,20 @@ pub(super) fn draw(state: &State, cx: &PanelContext<'_>, area: Rect, buf: &mut B
     slow::draw(view, cx, layout.areas.slow, buf);
 }
 
-/// What was measured, how often. The path of a program is cut before its numbers.
+/// Columns of a path that still tell programs apart.
+const PATH: usize = 8;
+
+/// What was measured, how often. The path of a program is cut or left out before the function's name and the numbers.
 fn head(total: &OperationLatencyView, cx: &PanelContext<'_>, columns: u16) -> String {
     let (about, source) = (visible(&total.about()).into_owned(), visible(&total.source).into_owned());
     let numbers = about.strip_prefix(source.as_str()).unwrap_or_default();
     let room = usize::from(columns.saturating_sub(2));
-    let source = middle(&source, room.saturating_sub(width(numbers)), cx.glyphs.ellipsis);
+    let (what, place) = source.split_at(source.find(" in /").map_or(0, |at| at + " in ".len()));
+    let left = room.saturating_sub(width(what) + width(numbers));
+    let source = match what.strip_suffix(" in ") {
+        Some(what) if left < PATH.min(width(place)) => what.to_string(),
+        _ => format!("{what}{}", middle(place, left, cx.glyphs.ellipsis)),
+    };
     end(&format!("{source}{numbers}"), room, cx.glyphs.ellipsis)
 }
 

@@ -140,7 +140,8 @@ pub(super) fn quantiles(view: &LatencyView, layout: &Layout, cx: &PanelContext<'
         if values.iter().all(Option::is_none) {
             continue;
         }
-        let top = format!("up to {}", time(highest(&values)));
+        let heading = at == 0 && layout.areas.over_time.is_empty();
+        let top = if heading { "over time".to_string() } else { format!("up to {}", time(highest(&values))) };
         let after = plot(row, layout).right() + 2;
         if usize::from(row.right().saturating_sub(after)) > width(&top) {
             put(buf, row, (after, y), &top, cx.theme.dim);

@@ -16,6 +16,8 @@ const NARROWEST: u16 = 16;
 pub(super) const GUTTER: u16 = 15;
 /// Fewer rows show no heat map.
 const LOWEST: u16 = 3;
+/// Columns right of the quantiles over time for the heading that has no row of its own.
+const BESIDE: u16 = 12;
 /// Widest column of one window.
 const WIDEST: u16 = 8;
 
@@ -153,7 +155,8 @@ impl Layout {
         // Groups of bands seldom fill the room exactly: what is below the map moves up.
         let rows = Groups::of(bands, most);
         let areas = Areas::of(area, rows.count.min(most), quantiles, slow);
-        let cells = Cells::of(view.columns.len(), area.width.saturating_sub(GUTTER + 1));
+        let beside = if areas.over_time.is_empty() { BESIDE } else { 0 };
+        let cells = Cells::of(view.columns.len(), area.width.saturating_sub(GUTTER + 1 + beside));
         Layout { areas, rows, cells }
     }
 }
