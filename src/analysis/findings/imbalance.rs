@@ -2,7 +2,8 @@
 //! differ only in digits and half of their samples are in the same functions.
 //!
 //! On a busy machine, threads also wait for a thread that is waiting for a CPU, though all have equal work. So the time on
-//! a CPU must be uneven as well, and the rule is undecided if the busiest thread's run-queue time exceeds its lead.
+//! a CPU must be uneven as well, and the rule is undecided if the busiest thread's run-queue time exceeds its lead. So it is
+//! if one of the threads ended before it was read.
 
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
 use crate::analysis::ThreadRow;
@@ -32,7 +33,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.samples()?;
     let total = context.cpu_time()? / context.wall()?;
     let mut worst: Option<(String, Vec<Member>)> = None;
-    let mut undecided = false;
+    let unread = unread(context);
+    let mut undecided = (!unread.is_empty()).then_some(Why::ThreadsUnread);
     for (name, members) in groups(context) {
         let Some(busiest) = members.first() else { continue };
         let uneven = busiest.wanted >= limits::SATURATED
@@ -40,17 +42,17 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             && balance(&members, |member| member.ran) < limits::BALANCE;
         let weighs = worst.as_ref().is_none_or(|(_, known)| known.len() < members.len());
         let wanted: f64 = members.iter().map(|member| member.wanted).sum();
-        if uneven && weighs && wanted >= total / 2.0 {
+        if uneven && weighs && wanted >= total / 2.0 && !unread.contains(&name) {
             let lead = busiest.wanted - wanted / members.len() as f64;
             if busiest.wanted - busiest.ran > lead {
-                undecided = true;
+                undecided = Some(Why::QueueUnknown);
             } else {
                 worst = Some((name, members));
             }
         }
     }
     let Some((name, members)) = worst else {
-        return if undecided { Err(Why::QueueUnknown) } else { Ok(None) };
+        return undecided.map_or(Ok(None), Err);
     };
     let (most, balance_run) = (members[0].wanted, balance(&members, |member| member.ran));
     let balance = balance(&members, |member| member.wanted);
@@ -105,6 +107,19 @@ fn groups(context: &RuleContext<'_>) -> BTreeMap<String, Vec<Member>> {
         members.into_iter().filter(|(_, work)| like(work)).map(|(member, _)| member).collect()
     };
     named.into_iter().map(|(name, members)| (name, like(members))).collect()
+}
+
+/// Common names of several threads that lived for half of the time, of which one ended before it was read: it may have
+/// worked more than the others, or as much.
+fn unread(context: &RuleContext<'_>) -> FxHashSet<String> {
+    let Ok(wall) = context.wall() else { return FxHashSet::default() };
+    let mut named: FxHashMap<String, (usize, bool)> = FxHashMap::default();
+    for row in context.threads.iter().filter(|row| row.lifetime.seconds() >= wall / 2.0) {
+        let (threads, unread) = named.entry(stem(&row.task.comm)).or_default();
+        *threads += 1;
+        *unread |= matches!(row.utilisation().why(), Some(Why::TargetGone | Why::ThreadsUnread));
+    }
+    named.into_iter().filter(|(_, (threads, unread))| *threads > 1 && *unread).map(|(name, _)| name).collect()
 }
 
 /// Share of a thread's lifetime in which it had work; waiting for a CPU is not idleness.

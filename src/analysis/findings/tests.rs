@@ -349,6 +349,13 @@ fn uneven_threads_and_one_that_carries_all() {
     read(&mut uneven, Scope::Target, &[("task-clock", ms(13_900).0)]);
     let results = check("uneven", uneven, &[("load-imbalance", Medium)]);
     assert_eq!(results.found[0].place.as_ref().map(|place| place.threads.as_slice()), Some(&[41, 42][..]));
+    let mut third = healthy();
+    read(&mut third, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
+    read(&mut third, Scope::Thread(42), &[("task-clock", ms(4_000).0)]);
+    read(&mut third, Scope::Target, &[("task-clock", ms(13_900).0)]);
+    third.alive(43, "worker-2");
+    let results = check("uneven as far as was read", third, &[]);
+    assert!(results.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("load-imbalance", Why::ThreadsUnread)));
     let mut queued = healthy();
     read(&mut queued, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);
     read(&mut queued, Scope::Thread(42), &[("task-clock", ms(4_000).0), ("run-delay", ms(5_500).0)]);
