@@ -127,3 +127,7 @@ pub mod units;
 pub(crate) mod unwind;
 pub mod view;
 pub(crate) mod watch;
+
+#[cfg(test)]
+#[path = "../tests/support/skips.rs"]
+mod skips;

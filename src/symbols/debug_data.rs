@@ -81,8 +81,7 @@ mod tests {
     fn a_stripped_program_has_the_names_it_carries() {
         let dir = tempfile::tempdir().unwrap();
         let Some(path) = program(dir.path(), |mini| xz(mini, &["-6"]).unwrap_or_default()) else {
-            eprintln!("skipped: cc, objcopy or xz is not installed");
-            return;
+            return crate::skips::skip("xz", "cc, objcopy or xz is not installed");
         };
         let (file, whole) = (read(&path), std::fs::read(dir.path().join("app")).unwrap());
         let whole = object::File::parse(&*whole).unwrap();
@@ -124,8 +123,7 @@ mod tests {
         ];
         for (what, pack, readable) in cases {
             let Some(path) = program(dir.path(), pack) else {
-                eprintln!("skipped: cc, objcopy or xz is not installed");
-                return;
+                return crate::skips::skip("xz", "cc, objcopy or xz is not installed");
             };
             assert_eq!(debug_data(&read(&path)).is_some(), readable, "{what}");
         }

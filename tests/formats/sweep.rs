@@ -92,7 +92,7 @@ fn between<'a>(text: &'a str, from: &'a str, to: &'a str) -> Vec<&'a str> {
     text.split(from).skip(1).map(|rest| rest.split_once(to).map_or(rest, |(part, _)| part)).collect()
 }
 
-const DIFFERENCE_SCRIPT: &str = include_str!("../../../assets/svg/diff_flamegraph.js");
+const DIFFERENCE_SCRIPT: &str = include_str!("../../assets/svg/diff_flamegraph.js");
 
 #[test]
 fn the_page_loads_nothing_and_no_name_acts_in_it() {

@@ -114,7 +114,7 @@ fn inlined_calls_and_lines_are_those_addr2line_finds() {
 #[test]
 fn a_library_without_debug_information_still_names_its_functions() {
     let Some(path) = libgcc() else {
-        crate::support::skip("libgcc", "no libgcc_s.so.1 in this process");
+        crate::skips::skip("libgcc", "no libgcc_s.so.1 in this process");
         return;
     };
     let (all, probes) = (probes(&path, 1), probes(&path, 3));

@@ -37,7 +37,7 @@ fn a_function_has_the_instructions_that_objdump_finds_and_its_own_samples() {
         let share: f64 = lines.iter().map(|line| line["share"].as_f64().unwrap()).sum();
         assert!((share - 1.0).abs() < 1e-9, "{share}");
         let Some(known) = by_objdump(&dir, "checksum_block", syntax) else {
-            eprintln!("skipped: objdump is not installed");
+            crate::support::skip("objdump", "objdump is not installed");
             continue;
         };
         let ours: Vec<u64> = lines.iter().map(|line| line["address"].as_u64().unwrap()).collect();

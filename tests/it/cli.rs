@@ -544,7 +544,7 @@ fn the_demo_profiles_reports_and_draws() {
 /// Debug information is fetched from afar only on request; a stand-in answers in debuginfod's place.
 #[test]
 fn missing_debug_information_is_fetched_on_request_only() {
-    require!("perf");
+    require!("perf", "gcc", "objcopy");
     let dir = Dir::new();
     let source = "int spin(long n) {\n  volatile int s = 0;\n  while (n--) s += n;\n  return s;\n}\n\
                   int main(void) { return spin(900000000) & 1; }\n";

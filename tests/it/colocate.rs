@@ -2,8 +2,8 @@
 
 use crate::program::{Dir, Ran, Running, WORKLOADS, until};
 use ironlaw::export;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::process::Command;
 
 /// A workload of this program, by name.
 fn workload(name: &str, threads: u32, seconds: f64) -> String {
@@ -135,7 +135,7 @@ fn an_interrupted_colocation_reports_what_it_has_and_ends_all_programs() {
     };
     // The neighbour's profile lasts as long as --duration.
     until("some runs are over", || done() >= 4);
-    signal(&running, "-INT");
+    signal(&running, Signal::INT);
     let ran = running.ends().succeeds();
     let view = json(&ran.out);
     assert!(view["stopped"] == true && view["cells"][0]["slowdown"].is_number(), "{view}");
@@ -164,7 +164,7 @@ fn a_killed_colocation_leaves_no_program_and_its_control_group_is_removed_later(
     until("the neighbour is in it", || {
         std::fs::read_to_string(found.join("cgroup.procs")).is_ok_and(|text| !text.is_empty()) && runs("98765")
     });
-    signal(&running, "-KILL");
+    signal(&running, Signal::KILL);
     running.0.wait().unwrap();
     until("its neighbour is killed", || !runs("98765"));
     // Another test's start may have removed it meanwhile, which is as good.
@@ -172,6 +172,6 @@ fn a_killed_colocation_leaves_no_program_and_its_control_group_is_removed_later(
     assert!(!found.exists(), "{}", found.display());
 }
 
-fn signal(running: &Running, signal: &str) {
-    assert!(Command::new("kill").args([signal, &running.pid().to_string()]).status().unwrap().success());
+fn signal(running: &Running, signal: Signal) {
+    kill_process(Pid::from_child(&running.0), signal).unwrap();
 }

@@ -10,7 +10,7 @@ fn json(ran: Ran) -> Value {
 
 /// Records a workload with its operations counted window by window.
 fn paced(dir: &Dir, name: &str, workload: &str) {
-    let flags = format!("-I 200 --ops uprobe:{IRONLAW}:serve_paced");
+    let flags = format!("-I 200 --ops uprobe:{WORKLOADS}:serve_paced");
     dir.record(name, &flags, &format!("{workload} --threads 2 --seconds 6"));
 }
 

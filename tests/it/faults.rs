@@ -121,7 +121,7 @@ const FILTERED: &str = "import ctypes, os, struct, sys\n\
 
 #[test]
 fn a_seccomp_filter_is_named_with_how_to_run_without_and_no_command_is_started() {
-    require!("perf");
+    require!("perf", "python3");
     let dir = Dir::new();
     for (number, said) in [("1", "and the seccomp filter in force"), ("38", "the seccomp filter in force takes")] {
         let words = ["-c", FILTERED, number, IRONLAW, "record", "-o", "run", "--", "touch", "ran"];

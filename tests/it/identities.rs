@@ -1,7 +1,7 @@
 //! What must add up in every recording, whatever ran: times of threads, shares of them, readings and their moments.
 
 use crate::program::Dir;
-use crate::support::is_required;
+use crate::skips::is_required;
 use ironlaw::analysis::{Counters, Metric, ThreadSet, Window, metrics};
 use ironlaw::model::profile::Profile;
 use ironlaw::model::{CounterReading, Measure, Scope, Why};
@@ -128,7 +128,7 @@ impl Recorded {
 
 #[test]
 fn one_busy_thread_is_one_thread_however_long_it_runs() {
-    require!("perf");
+    require!("perf", "python3");
     // The first start of a program waits for the disk.
     std::process::Command::new(python()).args(["-c", &busy(0.0)]).status().unwrap();
     for seconds in [0.05, 0.2, 0.4, 2.1] {
@@ -148,7 +148,7 @@ fn one_busy_thread_is_one_thread_however_long_it_runs() {
 
 #[test]
 fn a_thread_that_ends_between_two_readings_was_busy_until_its_end() {
-    require!("perf");
+    require!("perf", "python3");
     // The first start of a program waits for the disk.
     std::process::Command::new(python()).args(["-c", &busy(0.0)]).status().unwrap();
     let both = format!("{python} -c '{}' & {python} -c '{}'; wait", busy(0.95), busy(0.5), python = python());
@@ -174,7 +174,7 @@ fn a_thread_that_ends_between_two_readings_was_busy_until_its_end() {
 
 #[test]
 fn threads_and_programs_that_come_and_go_count_for_as_long_as_they_live() {
-    require!("perf");
+    require!("perf", "python3");
     let threads = "import threading,time\nts=[threading.Thread(target=time.sleep,args=(0.3,)) for _ in range(4)]\n\
                    for t in ts: t.start()\nfor t in ts: t.join()";
     let exec = format!("exec {} -c '{}'", python(), busy(0.2));
@@ -196,7 +196,7 @@ fn threads_and_programs_that_come_and_go_count_for_as_long_as_they_live() {
 /// Most of its CPU time and switches are those of processes that nobody had the time to read.
 #[test]
 fn a_commands_switches_and_cpu_time_are_those_that_the_kernel_charged_it_with() {
-    require!("perf");
+    require!("perf", "python3");
     let program = "import os,resource,subprocess\nfor _ in range(30): subprocess.run(['sleep','0.001'])\n\
                    of=[resource.getrusage(w) for w in (resource.RUSAGE_SELF,resource.RUSAGE_CHILDREN)]\n\
                    print(sum(u.ru_nvcsw for u in of),sum(u.ru_nivcsw for u in of),sum(u.ru_utime+u.ru_stime for u in of),flush=True)\n\

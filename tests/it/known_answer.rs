@@ -2,6 +2,7 @@
 //! Shares are held against their sampling error, never times against a clock, as other programs run on the machine too.
 
 use crate::program::{Dir, IRONLAW, Ran, WORKLOADS, until};
+use object::Object;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -336,18 +337,63 @@ fn a_quota_that_is_used_up_is_found() {
 
 #[test]
 fn deep_stacks_are_whole() {
-    require!("perf");
+    require!("perf", "cc");
     let dir = Dir::new();
-    dir.record("deep", "", "deep --threads 2 --seconds 1.5");
-    let stacks = folded(&dir, "deep.ironlaw");
+    // The C library starts each thread in `start_thread`. A static program contains that name, a shared C library has it
+    // in its debug symbols only, and without them its address.
+    if let Some(program) = static_workloads(&dir) {
+        assert_whole_stacks(&dir, &program, |frame| frame == "start_thread");
+    }
+    if c_library_is_named() {
+        assert_whole_stacks(&dir, WORKLOADS, |frame| frame == "start_thread");
+    } else {
+        assert_whole_stacks(&dir, WORKLOADS, |frame| frame.starts_with("libc.so.6+0x"));
+        crate::support::skip("libc6-dbg", "the name of the function that starts threads: libc6-dbg is not installed");
+    }
+}
+
+/// The samples of the deepest function have all 200 callers, the thread's function, and the one that calls it.
+#[track_caller]
+fn assert_whole_stacks(dir: &Dir, program: &str, starts_threads: impl Fn(&str) -> bool) {
+    let line = format!("-q record --force -o deep -- {program} workload deep --threads 2 --seconds 1.5");
+    dir.line(&line).succeeds();
+    let stacks = folded(dir, "deep.ironlaw");
     let whole = share_of(&stacks, "deep_leaf", |stack| {
         let depth = stack.iter().filter(|name| *name == "descend").count();
-        depth == 200 && has(stack, "deep_main") && has(stack, "start_thread")
+        let main = stack.iter().position(|name| name == "deep_main");
+        depth == 200 && main.is_some_and(|at| at > 0 && starts_threads(&stack[at - 1]))
     });
-    assert!(whole > 0.98, "{whole} of the samples show all 200 callers");
+    assert!(whole > 0.98, "{whole} of the samples show all 200 callers: {:?}", stacks.first());
     let report = dir.report("deep.ironlaw", "");
     assert!(number(&report["samples"]["complete_share"]) > 0.95, "{}", report["samples"]);
     assert!(samples_in(&report, "deep_leaf") / number(&report["samples"]["count"]) > 0.8);
+}
+
+/// The workloads with a C library of their own; `None` where that cannot be linked, and of a program that was named.
+fn static_workloads(dir: &Dir) -> Option<String> {
+    let built = Path::new(option_env!("IRONLAW_WORKLOADS")?).parent()?.display().to_string();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("native/workload_program.c").display().to_string();
+    let program = dir.join("static").display().to_string();
+    let words = ["-static", "-O2", "-o", &program, &source, "-L", &built, "-lironlaw_workloads", "-lpthread", "-lm"];
+    let linked = Ran::of(&mut dir.command("cc", &words));
+    if linked.code != Some(0) {
+        crate::support::skip("static-libc", format!("cannot link a static program: {}", linked.err));
+        return None;
+    }
+    Some(program)
+}
+
+/// Whether the names of the shared C library's own functions are here: its debug symbols lie below its build-id.
+fn c_library_is_named() -> bool {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let library =
+        maps.lines().find_map(|line| line.split_whitespace().nth(5).filter(|path| path.contains("/libc.so.6")));
+    let bytes = std::fs::read(library.expect("the test uses the C library")).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let id: String = file.build_id().unwrap().unwrap_or_default().iter().map(|byte| format!("{byte:02x}")).collect();
+    let (first, rest) = id.split_at(id.len().min(2));
+    Path::new("/usr/lib/debug/.build-id").join(first).join(format!("{rest}.debug")).exists()
+        || file.symbol_by_name("start_thread").is_some()
 }
 
 #[test]
@@ -502,7 +548,8 @@ fn a_serial_part_is_run_by_one_thread_while_the_others_wait() {
 fn an_uneven_load_is_found_with_the_threads_that_share_it() {
     require!("perf");
     let dir = Dir::new();
-    dir.record("uneven", "", "imbalance --threads 3 --seconds 2");
+    // Threads that end long after the last reading are not compared.
+    dir.record("uneven", "-I 200ms", "imbalance --threads 3 --seconds 2");
     let report = dir.report("uneven.ironlaw", "");
     let most = samples_in(&dir.report("uneven.ironlaw", "--thread renderer-0"), "render_tile");
     let all = samples_in(&report, "render_tile");

@@ -1,24 +1,26 @@
-//! The crate from the outside, in one program: the built command line on real programs, and the library on what was written by
-//! hand. What needs the kernel's own counters stands in `tests/kernel`, the walls between modules in `tests/layering`.
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a failed unwrap is a failed test, and a skipped test says why"
-)]
+//! The crate from the outside: the built command line on real programs, one test at a time. The library on what was written
+//! by hand stands in `tests/formats`, what needs the kernel's own counters in `tests/kernel`, the walls between modules in
+//! `tests/layering`.
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests, which say what they measured")]
 
 use ironlaw::{analysis, model, units};
 
+#[expect(dead_code, reason = "other tests read more kinds of columns")]
 #[path = "../support/parquet.rs"]
 mod parquet;
 #[path = "../support/program.rs"]
 mod program;
+#[expect(dead_code, reason = "other tests read more kinds of fields")]
+#[path = "../support/protobuf.rs"]
+mod protobuf;
 #[path = "../support/pty.rs"]
 mod pty;
+#[path = "../support/skips.rs"]
+mod skips;
 #[macro_use]
 #[path = "../support/mod.rs"]
 mod support;
-#[path = "../support/sweep.rs"]
-mod swept;
+#[expect(dead_code, reason = "other tests build more kinds of events")]
 #[path = "../support/synthetic.rs"]
 mod synthetic;
 #[path = "../support/turn.rs"]
@@ -35,7 +37,6 @@ mod diff;
 mod export;
 mod faults;
 mod first_guess;
-mod golden;
 mod guide;
 mod identities;
 mod import;
@@ -48,17 +49,14 @@ mod naming;
 mod neighbours;
 mod operations;
 mod progress;
-mod properties;
 mod query;
 mod readme;
 mod refusals;
 mod remote;
-mod report;
 mod schema;
 mod shutdown;
 mod stat;
 mod sweep;
-mod symbols;
 mod tui;
 mod usdt;
 mod watch;

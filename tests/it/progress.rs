@@ -23,7 +23,7 @@ fn perf_data(samples: u64) -> Vec<u8> {
 
 #[test]
 fn an_import_says_how_much_is_read_and_leaves_nothing_of_it() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     std::fs::write(dir.join("perf.data"), perf_data(500_000)).unwrap();
     let mut pty = Pty::start(&mut dir.command(IRONLAW, &["import", "perf.data", "-o", "shown"]), (100, 30));
     pty.wait_for("reading perf.data: ");
@@ -47,7 +47,7 @@ fn an_import_says_how_much_is_read_and_leaves_nothing_of_it() {
 #[test]
 fn a_sweep_says_how_many_runs_are_done_and_how_long_the_rest_takes() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let program = format!("{WORKLOADS} workload hotspot --threads 1 --seconds 1");
     let words: Vec<&str> = ["sweep", "--headless", "--cpus", "1", "-r", "3", "-o", "s", "--"]
         .into_iter()

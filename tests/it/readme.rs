@@ -58,7 +58,7 @@ fn check_shares(rows: &[(String, f64)], text: &str) {
 #[test]
 fn the_demo_answers_what_is_planted_and_prints_what_the_readme_shows() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let readme = readme();
     let Ran { out, err, .. } = run(&dir, &command(&readme, "cargo run --release -- demo"));
     let (head, rows) = functions(&out);
@@ -81,7 +81,7 @@ fn the_demo_of_a_sweep_finds_the_planted_lock_by_name() {
         crate::support::skip("cpus", "one CPU alone shows no lock");
         return;
     }
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let out = run(&dir, &command(&readme(), "cargo run --release -- demo sweep")).out;
     let finding = out.split("! waiting for locks").nth(1).unwrap_or_else(|| panic!("no lock is found:\n{out}"));
     let finding = finding.split("\n  ! ").next().unwrap();

@@ -61,7 +61,7 @@ fn target(dir: &Dir, mark: &str) -> Running {
 #[test]
 fn a_program_of_another_machine_is_shown_here_and_nothing_is_left_there() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86301");
     let pid = target.pid().to_string();
     let args = ["top", "--host", "me@web1", "--remote-path", IRONLAW, "-I", "86", "-p", &pid];
@@ -167,7 +167,7 @@ fn whichever_side_is_killed_the_other_ends_and_what_came_is_kept() {
 #[test]
 fn a_host_that_is_killed_leaves_the_session_with_its_history() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86304");
     let pid = target.pid().to_string();
     let args = ["top", "--host", "web1", "--remote-path", IRONLAW, "-I", "87", "-p", &pid];

@@ -134,7 +134,7 @@ fn least(dir: &Dir, program: &str, command: &[&str]) -> [f64; 4] {
 #[test]
 fn software_counters_are_exact_and_agree_with_perfs() {
     require!("perf", "root");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let Some(known) = known(&dir) else { return };
     let own = least(&dir, crate::program::IRONLAW, &[&known]);
     assert!((200.0..=210.0).contains(&own[0]), "{own:?}");
@@ -212,7 +212,7 @@ fn a_running_process_is_counted_for_a_while() {
 #[test]
 fn a_command_beside_a_target_ends_the_count() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = Running::of(&mut dir.command("sleep", &["60"]));
     let pid = target.pid().to_string();
     for (script, code) in [("sleep 0.3; echo out; exit 5", 5), ("sleep 0.3; kill -TERM $$", 128 + 15)] {

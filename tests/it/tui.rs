@@ -30,7 +30,7 @@ fn session(dir: &Dir, target: &Running) -> Pty {
 
 #[test]
 fn the_harness_sees_what_a_person_would() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let script = "saved=$(stty -g); stty size; stty raw -echo; printf '\\033[?1049h\\033[?25l\\033[?1000hin'; \
                   head -c1 >/dev/null; printf '\\033[?1000l\\033[?25h\\033[?1049lout'; stty $saved; exit 7";
     let mut pty = Pty::start(&mut dir.command("sh", &["-c", script]), SIZE);
@@ -44,7 +44,7 @@ fn the_harness_sees_what_a_person_would() {
 
 #[test]
 fn the_harness_notices_what_is_left_behind() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     for script in ["printf '\\033[?1049h'", "printf '\\033[?25l'", "printf '\\033[?1002h'", "stty -echo"] {
         let mut pty = Pty::start(&mut dir.command("sh", &["-c", script]), SIZE);
         assert_eq!(pty.ends(), End::Code(0));
@@ -56,7 +56,7 @@ fn the_harness_notices_what_is_left_behind() {
 #[test]
 fn without_a_session_the_terminal_is_left_alone() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let mut pty = ironlaw(&dir, &["demo", "--headless", "--seconds", "1", "-o", "demo"]);
     assert_eq!(pty.ends(), End::Code(0));
     pty.assert_restored();
@@ -65,7 +65,7 @@ fn without_a_session_the_terminal_is_left_alone() {
 #[test]
 fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86399");
     let mut pty = ironlaw(&dir, &[]);
     pty.wait_for("choose a target");
@@ -83,7 +83,7 @@ fn from_the_picker_to_a_flame_graph_it_takes_three_keys() {
 #[test]
 fn the_screen_of_latency_says_what_to_type_where_nothing_is_measured() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86389");
     let mut pty = session(&dir, &target);
     pty.press("0");
@@ -96,9 +96,9 @@ fn the_screen_of_latency_says_what_to_type_where_nothing_is_measured() {
 #[test]
 fn latency_is_shown_over_time_live_after_the_end_and_in_a_recording() {
     require!("perf", "tracefs", "root");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86388");
-    let spec = format!("uprobe:{IRONLAW}:handle_request");
+    let spec = format!("uprobe:{WORKLOADS}:handle_request");
     let mut pty = ironlaw(&dir, &["top", "-p", &target.pid().to_string(), "--latency", &spec]);
     pty.wait_for("LIVE");
     pty.write(":latency");
@@ -131,7 +131,7 @@ fn latency_is_shown_over_time_live_after_the_end_and_in_a_recording() {
 #[test]
 fn another_target_is_chosen_without_losing_what_is_held() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let (first, second) = (target(&dir, "86397"), Running::of(&mut dir.command("sleep", &["86396"])));
     let mut pty = session(&dir, &first);
     pty.press("P");
@@ -157,7 +157,7 @@ fn another_target_is_chosen_without_losing_what_is_held() {
 #[test]
 fn a_typed_command_is_started_and_profiled() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let mut pty = ironlaw(&dir, &[]);
     pty.wait_for("choose a target");
     pty.press("Tab Tab");
@@ -177,7 +177,7 @@ fn a_typed_command_is_started_and_profiled() {
 #[test]
 fn every_screen_shows_what_runs() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86397");
     let mut pty = session(&dir, &target);
     pty.assert_taken();
@@ -194,7 +194,7 @@ fn every_screen_shows_what_runs() {
 #[test]
 fn the_tables_show_what_runs() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86390");
     let mut pty = session(&dir, &target);
     screens(&mut pty, &[("3", PLANTED), ("4", "worker-0"), ("5", "busy cores")]);
@@ -203,7 +203,7 @@ fn the_tables_show_what_runs() {
 #[test]
 fn the_classes_of_instructions_are_shown_live_and_of_a_recording() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86388");
     dir.line(&format!("-q record -o run -p {} --duration 1", target.pid())).succeeds();
     for args in [vec!["top", "-p", &target.pid().to_string()], vec!["view", "run.ironlaw"]] {
@@ -233,7 +233,7 @@ fn screens(pty: &mut Pty, expected: &[(&str, &str)]) {
 #[test]
 fn a_terminal_too_small_says_so_and_a_larger_one_shows_the_screen_again() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86396");
     let mut pty = session(&dir, &target);
     pty.resize(30, 8);
@@ -249,7 +249,7 @@ fn a_terminal_too_small_says_so_and_a_larger_one_shows_the_screen_again() {
 #[test]
 fn two_thousand_sizes_later_the_screen_is_whole_and_the_terminal_comes_back() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86389");
     let mut pty = session(&dir, &target);
     // Sizes from far too small to far too large, on each screen.
@@ -270,7 +270,7 @@ fn two_thousand_sizes_later_the_screen_is_whole_and_the_terminal_comes_back() {
 #[test]
 fn what_was_seen_stays_when_the_target_ends() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let mut target = target(&dir, "86395");
     let mut pty = session(&dir, &target);
     target.0.kill().unwrap();
@@ -292,7 +292,7 @@ fn what_was_seen_stays_when_the_target_ends() {
 #[test]
 fn recordings_and_pictures_are_written_on_request_and_never_over_others() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86394");
     let mut pty = session(&dir, &target);
     for (key, question, name, file) in
@@ -316,7 +316,7 @@ fn recordings_and_pictures_are_written_on_request_and_never_over_others() {
 #[test]
 fn told_to_end_it_gives_the_terminal_back_and_keeps_what_it_holds() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86393");
     let mut pty = session(&dir, &target);
     pty.signal(Signal::TERM);
@@ -329,7 +329,7 @@ fn told_to_end_it_gives_the_terminal_back_and_keeps_what_it_holds() {
 #[test]
 fn it_ends_with_its_terminal() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86392");
     let mut pty = session(&dir, &target);
     pty.hang_up();
@@ -341,7 +341,7 @@ fn it_ends_with_its_terminal() {
 #[test]
 fn it_stops_and_goes_on_as_programs_of_a_shell_do() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86391");
     let script = format!(
         "'{IRONLAW}' top -p {}; echo \"stopped with $?\"; read line; fg; echo \"ended with $?\"; read line",
@@ -368,7 +368,7 @@ fn it_stops_and_goes_on_as_programs_of_a_shell_do() {
 
 #[test]
 fn without_a_terminal_it_names_the_command_that_needs_none() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     for args in [&[][..], &["top"], &["top", "-p", "1"], &["top", "--", "true"]] {
         let ran = dir.ironlaw(args);
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
@@ -379,7 +379,7 @@ fn without_a_terminal_it_names_the_command_that_needs_none() {
 #[test]
 fn a_recording_shows_on_the_same_screens() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     dir.record("seen", "", "hotspot --threads 2 --seconds 1.5");
     for args in [&["view", "seen.ironlaw"][..], &["view"]] {
         let mut pty = ironlaw(&dir, args);
@@ -402,7 +402,7 @@ fn a_recording_shows_on_the_same_screens() {
 #[test]
 fn the_addresses_of_a_function_show_their_instructions() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     dir.record("run.ironlaw", "", "hotspot --threads 1 --seconds 1");
     let mut pty = Pty::start(&mut dir.command(IRONLAW, &["view", "run.ironlaw"]), (140, 30));
     pty.wait_for("RECORDING");
@@ -423,7 +423,7 @@ fn the_addresses_of_a_function_show_their_instructions() {
 #[test]
 fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     dir.record("seen", "", "hotspot --threads 2 --seconds 3");
     dir.line("baseline build seen.ironlaw -o usual").succeeds();
     let mut pty = ironlaw(&dir, &["view", "seen.ironlaw", "--baseline", "usual.baseline"]);
@@ -455,7 +455,7 @@ fn held_against_a_baseline_the_flame_graph_becomes_the_difference_at_a_key() {
 #[test]
 fn a_baseline_is_learnt_from_what_is_held_and_the_session_goes_on_against_it() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86404");
     let mut pty = ironlaw(&dir, &["top", "-p", &target.pid().to_string(), "-I", "100"]);
     pty.wait_for("LIVE 00:00:04");
@@ -486,7 +486,7 @@ fn a_baseline_is_learnt_from_what_is_held_and_the_session_goes_on_against_it() {
 #[test]
 fn what_counts_operations_is_said_while_the_session_runs() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let script = "i=0; while :; do i=$((i+1)); echo $i > total; sleep 0.01; done";
     let target = Running::of(&mut dir.command("sh", &["-c", script]));
     until("it counts", || dir.join("total").exists());
@@ -516,7 +516,7 @@ fn what_counts_operations_is_said_while_the_session_runs() {
 
 #[test]
 fn a_target_that_cannot_be_opened_is_refused_on_the_terminal_as_it_was() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let mut pty = ironlaw(&dir, &["top", "-p", "4000000"]);
     assert_eq!(pty.ends(), End::Code(1));
     pty.assert_restored();
@@ -544,7 +544,7 @@ fn sweep<'a>(name: &'a str, seconds: &'a str) -> Vec<&'a str> {
 
 #[test]
 fn a_sweep_is_watched_to_its_end_and_looked_through_again() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let mut pty = ironlaw(&dir, &sweep("lock", "1"));
     pty.wait_for("7 Scaling");
     pty.wait_for("the sweep is over");
@@ -570,7 +570,7 @@ fn a_sweep_is_started_watched_and_left_from_a_session_by_keys_alone() {
         crate::support::skip("cpus", "this machine has one CPU for tests");
         return;
     }
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let target = target(&dir, "86403");
     let mut pty = session(&dir, &target);
     pty.write(":swe");
@@ -603,7 +603,7 @@ fn a_sweep_is_started_watched_and_left_from_a_session_by_keys_alone() {
 
 #[test]
 fn a_sweep_that_is_left_ends_and_says_what_it_has() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     let mut pty = ironlaw(&dir, &sweep("early", "60"));
     pty.wait_for("RUNS 0/2");
     pty.press("q");
@@ -614,7 +614,7 @@ fn a_sweep_that_is_left_ends_and_says_what_it_has() {
 
 #[test]
 fn a_comparison_is_looked_through_at_any_size_and_its_gate_still_counts() {
-    let dir = Dir::alone();
+    let dir = Dir::new();
     for name in ["a", "b"] {
         dir.record(name, "--ops regex:ops\\s(\\d+)", "scaling --threads 1 --seconds 1");
     }

@@ -4,7 +4,13 @@ use crate::program::{Dir, Ran, until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-const POSTGRES: &str = "/usr/lib/postgresql/15/bin";
+/// The programs of the newest PostgreSQL, where Debian's packages install them.
+fn postgres() -> Option<String> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+    let newest = versions.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).max()?;
+    let programs = format!("/usr/lib/postgresql/{newest}/bin");
+    Path::new(&programs).join("pgbench").exists().then_some(programs)
+}
 
 /// The program with probes, built here and stripped; `None` without a C compiler.
 fn probed(dir: &Dir) -> Option<String> {
@@ -93,19 +99,20 @@ fn calls_of_a_stripped_programs_function_are_counted_by_its_address_and_by_its_o
 
 /// A server of its own, stopped and removed with the test.
 struct Postgres {
+    programs: String,
     dir: Dir,
     data: PathBuf,
 }
 
 impl Postgres {
     fn start() -> Option<Postgres> {
-        if !Path::new(POSTGRES).join("pgbench").exists() {
-            crate::support::skip("postgres", format!("PostgreSQL is not installed in {POSTGRES}"));
+        let Some(programs) = postgres() else {
+            crate::support::skip("postgres", "PostgreSQL is not installed below /usr/lib/postgresql");
             return None;
-        }
+        };
         let dir = Dir::new();
         let data = dir.join("data");
-        let server = Postgres { dir, data };
+        let server = Postgres { programs, dir, data };
         Ran::of(&mut server.dir.command("chown", &["postgres", &server.dir.path().display().to_string()])).succeeds();
         server.run("initdb -D data -A trust -N").succeeds();
         let options = "-o \"-k $PWD -c listen_addresses= -c fsync=off -c autovacuum=off -c jit=off\"";
@@ -116,7 +123,7 @@ impl Postgres {
     }
 
     fn run(&self, line: &str) -> Ran {
-        let line = format!("PATH={POSTGRES}:$PATH; {line}");
+        let line = format!("PATH={}:$PATH; {line}", self.programs);
         Ran::of(&mut self.dir.command("su", &["postgres", "-s", "/bin/sh", "-c", &line]))
     }
 }
@@ -135,13 +142,14 @@ fn transactions_and_queries_of_postgres_are_those_that_its_benchmark_ran() {
     let pid = std::fs::read_to_string(server.data.join("postmaster.pid")).unwrap();
     let pid = pid.lines().next().unwrap();
     let (clients, each) = (3, 100);
-    let bench = format!("{POSTGRES}/pgbench -n -h $PWD -c {clients} -t {each} bench");
+    let programs = &server.programs;
+    let bench = format!("{programs}/pgbench -n -h $PWD -c {clients} -t {each} bench");
     for (probe, expected) in [
         // Two queries of its own; and a transaction when a connection opens, of which one is its own as well.
         ("transaction__commit", clients * each + 2 + clients + 1),
         ("query-start", clients * each * 7 + 2),
     ] {
-        let ops = format!("usdt:{POSTGRES}/postgres:{probe}");
+        let ops = format!("usdt:{programs}/postgres:{probe}");
         let clock = ["--", "su", "postgres", "-s", "/bin/sh", "-c", &bench];
         let record = ["record", "--force", "-o", "run", "--children", "-p", pid, "--ops", &ops];
         let ran = dir.ironlaw(&[&record[..], &clock].concat()).succeeds();
@@ -162,8 +170,8 @@ fn what_could_count_the_operations_of_postgres_is_tried_and_its_transactions_com
     let dir = &server.dir;
     let pid = std::fs::read_to_string(server.data.join("postmaster.pid")).unwrap();
     let pid = pid.lines().next().unwrap();
-    let mut bench =
-        dir.command("su", &["postgres", "-s", "/bin/sh", "-c", &format!("{POSTGRES}/pgbench -n -h $PWD -T 60 bench")]);
+    let bench = format!("{}/pgbench -n -h $PWD -T 60 bench", server.programs);
+    let mut bench = dir.command("su", &["postgres", "-s", "/bin/sh", "-c", &bench]);
     let bench = crate::program::Running::of(&mut bench);
     let tried = || -> Value {
         serde_json::from_str(&dir.ironlaw(&["ops", "-j", "-d", "300ms", "--children", "-p", pid]).succeeds().out)
@@ -196,7 +204,7 @@ fn what_could_count_the_operations_of_postgres_is_tried_and_its_transactions_com
 
 #[test]
 fn a_page_that_a_program_counts_in_is_the_best_source() {
-    require!("perf");
+    require!("perf", "python3");
     let dir = Dir::new();
     // What a program maps is what it counts in; that nobody counts shows as no hit.
     let name = format!("ironlaw-test-ops-{}", std::process::id());

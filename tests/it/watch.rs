@@ -1,9 +1,10 @@
 //! The watch from the outside: its lines, its metrics, what it does on an alarm, and how it ends.
 
-use crate::export::pprof::Fields;
 use crate::program::{Dir, IRONLAW, Running, until};
+use crate::protobuf::Fields;
 use ironlaw::model::{BASELINE_FORMAT, Baseline, BaselineKey, BaselineSource, BaselineWindow, HostFacts, OpsSpec};
 use ironlaw::store::baseline as files;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -90,9 +91,8 @@ impl Watched {
         self.of_event(event)[0].clone()
     }
 
-    fn signal(&self, signal: &str) {
-        let pid = self.running.pid().to_string();
-        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.running.0), signal).unwrap();
     }
 
     /// Waits for its end: its exit code, what it complained of, and all lines, each held against the schema.
@@ -290,7 +290,7 @@ fn pushed(request: &[u8]) -> BTreeMap<String, (&'static str, f64)> {
 #[test]
 fn a_collector_gets_what_the_page_shows_and_a_failure_is_told_once() {
     require!("perf");
-    let dir = Dir::alone();
+    let dir = Dir::new();
     write(&dir, HostFacts::default());
     let target = busy(&dir);
     let (address, accepted) = collector(&["503 Busy\r\nRetry-After: 1", "503 Busy\r\nRetry-After: 1"]);
@@ -301,7 +301,7 @@ fn a_collector_gets_what_the_page_shows_and_a_failure_is_told_once() {
     let page = page.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/metrics")).unwrap().to_string();
     until("the collector has accepted one", || !accepted.lock().unwrap().is_empty());
     let shown = asked(&page, PAGE);
-    watch.signal("-TERM");
+    watch.signal(Signal::TERM);
     let (code, err, lines) = watch.ends();
     assert_eq!(code, Some(0), "{err}");
     let errors: Vec<_> = lines.iter().filter(|line| line["event"] == "error").collect();
@@ -356,7 +356,7 @@ fn a_signal_ends_it_with_a_last_line_and_so_does_a_reader_that_goes_away() {
     write(&dir, HostFacts::default());
     let target = dir.start(&["workload", "sleep-loop", "--threads", "1", "--seconds", "600"]);
     let pid = target.pid().to_string();
-    for signal in ["-TERM", "-HUP", "-INT"] {
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let watch = Watched::start(&dir, &["-p", &pid, "--listen", "off"]);
         watch.first("start");
         watch.signal(signal);

@@ -1,9 +1,13 @@
 //! The sampler against the real kernel, on workloads whose truth is known.
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests, which say why they skip and what they measured")]
 
+#[path = "../support/skips.rs"]
+mod skips;
 #[macro_use]
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/turn.rs"]
+mod turn;
 
 mod operations;
 mod overhead;
@@ -150,7 +154,7 @@ fn own_rss_kib() -> u64 {
 
 #[test]
 fn a_spinning_process_is_sampled_for_as_long_as_it_ran() {
-    require!("perf");
+    require!("perf", "python3");
     let workload = Workload::python("while True: pass");
     let before = workload.cpu_seconds();
     let captured = capture(&plan(workload.target(), 2.0));
@@ -165,7 +169,7 @@ fn a_spinning_process_is_sampled_for_as_long_as_it_ran() {
 
 #[test]
 fn threads_born_later_are_sampled_and_named() {
-    require!("perf");
+    require!("perf", "python3");
     let workload = Workload::python(
         "import threading,time\n\
          def spin():\n  end=time.time()+0.4\n  while time.time()<end: pass\n\
@@ -221,7 +225,7 @@ fn a_command_that_cannot_be_executed_is_named() {
 
 #[test]
 fn a_target_that_exits_ends_the_capture() {
-    require!("perf");
+    require!("perf", "python3");
     let mut workload = Workload::python("import time\nend=time.time()+0.8\nwhile time.time()<end: pass");
     let target = workload.target();
     let reaper = thread::spawn(move || workload.0.wait().unwrap());
@@ -234,7 +238,7 @@ fn a_target_that_exits_ends_the_capture() {
 
 #[test]
 fn time_asleep_adds_up_and_says_how_it_slept() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     let workload = Workload::python("import time\nwhile True: time.sleep(0.05)");
     let captured = capture(&Plan { off_cpu: true, ..plan(workload.target(), 2.0) });
     let asleep: Vec<_> = captured.off_cpu().filter(|span| span.state == TaskState::Sleeping).collect();
@@ -247,7 +251,7 @@ fn time_asleep_adds_up_and_says_how_it_slept() {
 /// The waker is another process, as wake-ups from an idle CPU's timer are not traced on every virtual machine.
 #[test]
 fn being_woken_ends_the_blocking_and_begins_the_queueing() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let workload = Workload::python(
         "import os,time\nr,w=os.pipe()\n\
          if os.fork()==0:\n  while True: time.sleep(0.05); os.write(w,b'x')\n\
@@ -282,7 +286,7 @@ impl Drop for Group {
 
 #[test]
 fn a_control_group_is_sampled_with_what_joins_it_and_nothing_else() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     let Some(group) = Group::create("ironlaw-test") else {
         support::skip("cgroup2", "no writable cgroup v2 mount");
         return;
@@ -307,7 +311,7 @@ fn a_control_group_is_sampled_with_what_joins_it_and_nothing_else() {
 
 #[test]
 fn one_thread_of_several_is_sampled_alone() {
-    require!("perf");
+    require!("perf", "python3");
     let workload =
         Workload::python("import threading\ndef f():\n  while True: pass\nthreading.Thread(target=f).start()\nf()");
     let tasks = std::fs::read_dir(format!("/proc/{}/task", workload.pid())).unwrap();
@@ -319,7 +323,7 @@ fn one_thread_of_several_is_sampled_alone() {
 
 #[test]
 fn several_events_tracepoints_and_groups_keep_their_numbers() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let workload = Workload::python("import os\nwhile True: os.getppid(); bytearray(1<<26)");
     let tracepoint =
         |category: &str, name: &str| EventKind::Tracepoint { category: category.into(), name: name.into() };
@@ -356,7 +360,7 @@ fn what_the_machine_cannot_do_is_refused_with_the_event_and_a_remedy() {
 
 #[test]
 fn nothing_is_sampled_during_the_delay() {
-    require!("perf");
+    require!("perf", "python3");
     let workload = Workload::python("while True: pass");
     let captured = capture(&Plan { delay: Nanos(500_000_000), ..plan(workload.target(), 0.5) });
     let first = captured.samples().map(|sample| sample.at).min().unwrap();
@@ -365,7 +369,7 @@ fn nothing_is_sampled_during_the_delay() {
 
 #[test]
 fn whole_cpus_account_for_whole_seconds_or_idle() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     let workload = Workload::python("while True: pass");
     let captured = capture(&plan(Target::Cpus { cpus: vec![] }, 1.0));
     let share = captured.sampled_seconds(|sample| sample.pid == workload.pid());
@@ -376,7 +380,7 @@ fn whole_cpus_account_for_whole_seconds_or_idle() {
 
 #[test]
 fn five_thousand_threads_are_attached_at_once_and_sampled() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     let workload = Workload::python(
         "import threading,time\nthreading.stack_size(65536)\n\
          for _ in range(4999): threading.Thread(target=time.sleep,args=(60,),daemon=True).start()\n\
@@ -410,7 +414,7 @@ fn run_alone(name: &str) {
 /// What other tests allocate meanwhile would be counted here.
 #[test]
 fn a_thousand_threads_a_second_leave_no_memory_behind() {
-    require!("perf");
+    require!("perf", "python3");
     run_alone("measured_alone::a_thousand_threads_a_second");
 }
 
@@ -446,7 +450,7 @@ mod measured_alone {
 
 #[test]
 fn a_reader_that_never_reads_does_not_hold_up_the_end() {
-    require!("perf");
+    require!("perf", "python3");
     let workload = Workload::python("while True: pass");
     let mut sampler = Sampler::open(&plan(workload.target(), 1.0), &Clock::start()).unwrap();
     let mut counters = sampler.take_counters().unwrap();
@@ -460,7 +464,7 @@ fn a_reader_that_never_reads_does_not_hold_up_the_end() {
 
 #[test]
 fn stopping_is_prompt_and_nothing_taken_is_lost() {
-    require!("perf");
+    require!("perf", "python3");
     let workload = Workload::python("while True: pass");
     let unlimited = Plan { duration: None, ..plan(workload.target(), 0.0) };
     let mut sampler = Sampler::open(&unlimited, &Clock::start()).unwrap();
@@ -485,7 +489,7 @@ fn stopping_is_prompt_and_nothing_taken_is_lost() {
 
 #[test]
 fn samples_of_all_cpus_come_in_the_order_of_time() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     let _workloads = [Workload::python("while True: pass"), Workload::python("while True: pass")];
     let captured = capture(&plan(Target::Cpus { cpus: vec![] }, 1.0));
     let mut last = Nanos(0);
@@ -495,7 +499,7 @@ fn samples_of_all_cpus_come_in_the_order_of_time() {
 
 #[test]
 fn five_thousand_stacks_a_second_pass_without_a_loss() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     let workload = Workload::python("while True: pass");
     let dumped = Plan { call_graph: CallGraph::Auto, rate: Rate::Frequency(4_999), ..plan(workload.target(), 1.5) };
     let captured = capture(&dumped);
@@ -506,7 +510,7 @@ fn five_thousand_stacks_a_second_pass_without_a_loss() {
 /// Debian's own programs have no frame pointers: only unwinding the copied stack reaches their start.
 #[test]
 fn stacks_of_a_program_without_frame_pointers_are_whole() {
-    require!("perf");
+    require!("perf", "python3");
     let workload = Workload::python("while True: sorted(range(200), key=lambda n: -n)");
     let captured = capture(&Plan { call_graph: CallGraph::Auto, ..plan(workload.target(), 1.0) });
     let whole = captured.samples().filter(|sample| sample.end == StackEnd::Whole).count();

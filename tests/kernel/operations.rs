@@ -140,7 +140,7 @@ fn calls_of_all_threads_are_timed_and_those_that_the_kernel_left_out_are_noted()
 
 #[test]
 fn a_call_is_as_long_as_it_sleeps_and_those_within_it_and_before_the_capture_do_not_count() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3", "cc");
     let sleeps = "for _ in range(50): libc.usleep(4000)\nfor _ in range(10): libc.usleep(40000)";
     let sleeper = Waiting::prepared("import ctypes\nlibc = ctypes.CDLL(None)", &format!("{sleeps}\nprint(flush=True)"));
     let target = Target::Processes { pids: vec![sleeper.workload.pid()], children: false };
@@ -170,7 +170,7 @@ fn a_call_is_as_long_as_it_sleeps_and_those_within_it_and_before_the_capture_do_
 
 #[test]
 fn a_frequent_probe_says_what_it_costs_and_a_rare_one_only_what_a_call_costs() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let loops = |times: &str| format!("import os\nfor _ in range({times}): os.getppid()");
     for (code, distorts) in [(loops("300000"), true), (loops("1") + "\nsum(range(30000000))", false)] {
         let sampler =
@@ -189,7 +189,7 @@ fn a_frequent_probe_says_what_it_costs_and_a_rare_one_only_what_a_call_costs() {
 
 #[test]
 fn children_count_where_they_are_followed_and_live_on_when_they_fork() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     // Its forks must succeed with the probe inherited: a probe may cost time, never the target's correctness.
     let work = "for _ in range(3):\n  pid=os.fork()\n  if pid==0:\n    for _ in range(100): os.getppid()\n    os._exit(0)\n  \
                 os.waitpid(pid,0)\nfor _ in range(7): os.getppid()\nprint(flush=True)";
@@ -206,7 +206,7 @@ fn children_count_where_they_are_followed_and_live_on_when_they_fork() {
 /// Children that run side by side exchange their events at context switches.
 #[test]
 fn children_side_by_side_lose_no_call() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let work = "for _ in range(6):\n  if os.fork()==0:\n    for _ in range(1000): os.getppid()\n    os._exit(0)\n\
                 for _ in range(6): os.wait()\nprint(flush=True)";
     for ops in [getppid(), uprobe("libc.so.6", "getppid")] {
@@ -221,7 +221,7 @@ fn children_side_by_side_lose_no_call() {
 
 #[test]
 fn threads_born_later_count_and_keep_their_count_when_they_end() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let work = "def f():\n  for _ in range(50): os.getppid()\n\
                 ts=[threading.Thread(target=f) for _ in range(8)]\nfor t in ts: t.start()\nfor t in ts: t.join()\n\
                 print(flush=True)";
@@ -234,7 +234,7 @@ fn threads_born_later_count_and_keep_their_count_when_they_end() {
 
 #[test]
 fn threads_that_were_there_count_together_and_one_alone_if_asked_for() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let before = "go=threading.Event()\ndef f():\n  go.wait()\n  for _ in range(9): os.getppid()\n\
                   ts=[threading.Thread(target=f) for _ in range(3)]\nfor t in ts: t.start()";
     let work = "go.set()\nfor t in ts: t.join()\nfor _ in range(30): os.getppid()\nprint(flush=True)";
@@ -248,7 +248,7 @@ fn threads_that_were_there_count_together_and_one_alone_if_asked_for() {
 
 #[test]
 fn a_control_groups_members_count_and_nobody_else() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let Some(group) = Group::create("ironlaw-ops") else {
         support::skip("cgroup2", "no writable cgroup v2 mount");
         return;
@@ -265,7 +265,7 @@ fn a_control_groups_members_count_and_nobody_else() {
 
 #[test]
 fn whole_cpus_count_everybody() {
-    require!("perf", "tracefs", "root");
+    require!("perf", "tracefs", "root", "python3");
     let waiting = Waiting::python("for _ in range(500): os.getppid()\nprint(flush=True)");
     let ops = uprobe("libc.so.6", "getppid");
     let counted = waiting.counted(&Plan { ops, ..plan(Target::Cpus { cpus: vec![] }, 0.0) });

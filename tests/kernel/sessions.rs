@@ -183,7 +183,7 @@ impl Reader for Failed {
 
 #[test]
 fn a_capture_keeps_its_length_when_its_counters_fail() {
-    require!("perf");
+    require!("perf", "python3");
     let workload = Workload::python("while True: pass");
     let sampler = Sampler::open(&plan(workload.target(), 0.3), &Clock::start()).unwrap();
     let (out, batches) = sync_channel(64);

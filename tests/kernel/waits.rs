@@ -116,7 +116,7 @@ fn kernels_own_counts(pid: u32) -> (f64, f64) {
 
 #[test]
 fn sums_of_short_waits_agree_with_what_the_scheduler_itself_counts() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     if !sums_waits() {
         support::skip("bpf", "this kernel sums no waits");
         return;
@@ -182,7 +182,7 @@ fn the_demo_works_for_an_ordinary_user_after_root_ran_it() {
 
 #[test]
 fn spans_add_up_to_the_time_of_a_thread_that_sleeps_and_each_sleep_has_its_own_stack() {
-    require!("perf", "root");
+    require!("perf", "root", "python3");
     let workload = Workload::python("import time\nwhile True: time.sleep(0.02)");
     let captured = capture(&Plan { off_cpu: true, ..plan(workload.target(), 1.5) });
     let spans: Vec<_> = captured.off_cpu().collect();

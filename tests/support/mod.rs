@@ -2,44 +2,30 @@
 //! `IRONLAW_REQUIRE` lists what this machine has, separated by commas; a test that misses it fails instead of skipping.
 //! `.ci/run` finds the list without ironlaw.
 
+pub use crate::skips::skip;
+
 /// Why a test that needs `what` cannot run here; `None` if it can.
-///
-/// # Panics
-/// If `what` is required.
 pub fn missing(what: &str) -> Option<String> {
-    let why = match what {
+    match what {
         "perf" => perf(),
         "tracefs" => (!std::path::Path::new("/sys/kernel/tracing/events/sched").exists())
             .then(|| "tracefs is not mounted on /sys/kernel/tracing".to_string()),
         "probes" => (!is_root() || !tracefs_can_be_had()).then(|| "user probes need root and tracefs".to_string()),
         "engine" => engine(),
         "root" => (!is_root()).then(|| "not running as root".to_string()),
+        "cc" | "gcc" | "objcopy" | "objdump" | "python3" | "script" | "setpriv" => {
+            (!has_program(what)).then(|| format!("there is no program {what}"))
+        }
         _ => Some(format!("{what} is not known to the tests")),
-    }?;
-    assert!(!is_required(what), "{what} is required: {why}");
-    Some(why)
+    }
 }
 
-/// Says why a test stops here for lack of `what`.
-///
-/// # Panics
-/// If `what` is required.
-pub fn skip(what: &str, why: impl std::fmt::Display) {
-    assert!(!is_required(what), "{what} is required: {why}");
-    eprintln!("skipped: {why}");
-}
-
-/// Whether this machine is known to have `what`.
-pub fn is_required(what: &str) -> bool {
-    std::env::var("IRONLAW_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
-}
-
-/// Returns from the test when any of these is missing, printing why.
+/// Waits until no other test runs programs, and returns from the test when any of these is missing, saying why.
 macro_rules! require {
     ($($what:literal),+) => {
+        let _turn = $crate::turn::Turn::take();
         $(if let Some(why) = $crate::support::missing($what) {
-            eprintln!("skipped: {why}");
-            return;
+            return $crate::support::skip($what, why);
         })+
     };
 }
@@ -50,6 +36,11 @@ fn engine() -> Option<String> {
     let folder = std::path::Path::new(program).parent()?;
     let there = ["", "../lib/ironlaw", "../release"].iter().any(|way| folder.join(way).join("ironlaw-fleet").is_file());
     (!there).then(|| format!("no ironlaw-fleet beside {program}; build it: cargo build --release -p ironlaw-fleet"))
+}
+
+fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
 fn perf() -> Option<String> {

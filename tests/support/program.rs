@@ -31,17 +31,7 @@ pub struct Dir {
 
 impl Dir {
     pub fn new() -> Dir {
-        Dir::of(Turn::shared())
-    }
-
-    /// For a test that measures times or waits for answers: no other test runs programs meanwhile.
-    #[track_caller]
-    pub fn alone() -> Dir {
-        Dir::of(Turn::alone())
-    }
-
-    fn of(turn: Rc<Turn>) -> Dir {
-        Dir { folder: tempfile::tempdir().expect("a temporary directory can be made"), _turn: turn }
+        Dir { folder: tempfile::tempdir().expect("a temporary directory can be made"), _turn: Turn::take() }
     }
 
     pub fn path(&self) -> &Path {

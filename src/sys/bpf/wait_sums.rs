@@ -454,7 +454,6 @@ mod tests {
         assert_eq!((sums.pid, sums.tid, sums.left, sums.sums[3]), (7, 8, None, last));
     }
 
-    #[expect(clippy::print_stderr, reason = "says why a test is skipped")]
     /// Sums of this process; `None` with a message where the kernel or the user does not allow it.
     fn own_sums() -> Option<WaitSums> {
         let filter = ProcessFilter::open(false, Path::new("/"));
@@ -462,7 +461,7 @@ mod tests {
             filter.add(std::process::id())?;
             WaitSums::open(Some(filter), None, Path::new("/"))
         });
-        opened.inspect_err(|error| eprintln!("skipped: no BPF here: {error}")).ok()
+        opened.inspect_err(|error| crate::skips::skip("bpf", format!("no BPF here: {error}"))).ok()
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! One small profile in the formats of other tools, each read back by other means than it was written with.
 
-mod command;
 mod firefox;
 mod formats;
 pub mod pprof;
