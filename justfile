@@ -10,13 +10,23 @@ lint:
     cargo fmt --all --check
     cargo clippy --all-targets --locked -- -D warnings
 
-# Every test; a test that needs the kernel prints why it is skipped.
+# Every test, and what was skipped for lack of what.
 test *ARGS:
+    #!/usr/bin/env bash
+    export IRONLAW_SKIPS=$(mktemp)
     cargo test --locked {{ARGS}}
+    code=$?
+    sort -u "$IRONLAW_SKIPS" | sed 's/^/skipped: /'
+    rm -f "$IRONLAW_SKIPS"
+    exit $code
 
 # Every test, and a kernel test that cannot run is a failure (as root, tracefs mounted).
 test-kernel *ARGS:
     IRONLAW_REQUIRE=perf,tracefs cargo test --locked {{ARGS}}
+
+# Runs the tests that measure real programs RUNS times on a busy machine (stress-ng) and prints which failed how often; with TESTS, those alone, by parts of their names.
+flaky RUNS *TESTS:
+    tests/flaky.py {{RUNS}} {{TESTS}}
 
 # What ironlaw costs beside perf, samply and inferno, and how its costs grow (20 minutes on a quiet machine; --quick, --only ROW,..., --write).
 bench *ARGS:
