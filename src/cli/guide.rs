@@ -1,6 +1,5 @@
 //! The pages of the guide: `ironlaw help SUBJECT` prints them, and manual pages end with the one about their command.
 
-use super::args::help_text;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tui::keys::KeyTable;
 use std::fmt::Write as _;
@@ -48,16 +47,16 @@ const PAGES: [Page; 19] = [
     Page { subject: "security", commands: &[], text: include_str!("../../assets/guide/security.md") },
 ];
 
-/// The page about a subject or a command; without one, the list of subjects.
+/// The page about a subject or a command, of which `help_of` makes the help; without one, the list of subjects.
 ///
 /// # Errors
 /// `Usage` if there is no such page.
-pub(super) fn page(subject: Option<&str>) -> Result<String> {
+pub(super) fn page(subject: Option<&str>, help_of: impl Fn(&str) -> Option<String>) -> Result<String> {
     let Some(subject) = subject else { return Ok(list()) };
     if subject == "keys" {
         return Ok(keys());
     }
-    let Some(help) = help_text(subject) else { return named(subject) };
+    let Some(help) = help_of(subject) else { return named(subject) };
     // A command is described by its flags first if its page is about more.
     Ok(match found(subject) {
         Some(page) if page.subject == subject => page.text.to_string(),
@@ -149,7 +148,11 @@ fn escaped(line: &str) -> String {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use crate::cli::args::Cli;
+    use crate::cli::args::{Cli, help_text};
+
+    fn page(subject: Option<&str>) -> Result<String> {
+        super::page(subject, help_text)
+    }
 
     #[test]
     fn every_subject_has_a_page_that_is_listed_by_its_title() {

@@ -100,7 +100,7 @@ fn carry_out(cli: &Cli, terminal: &Terminal) -> Result<ExitCode> {
         Command::Stream(args) => remote::serve(args)?,
         Command::Config(args) => config::run(args)?,
         Command::Completions(args) => out::deliver(&completion::script(args.shell), None)?,
-        Command::Help(args) => pager::show(guide::page(args.subject.as_deref())?.as_bytes(), None)?,
+        Command::Help(args) => pager::show(guide::page(args.subject.as_deref(), args::help_text)?.as_bytes(), None)?,
         Command::Man(args) => out::deliver(&args::man_page(args.command.as_deref())?, None)?,
     }
     Ok(ExitCode::SUCCESS)

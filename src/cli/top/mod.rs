@@ -9,6 +9,7 @@ mod host;
 mod opened;
 mod opening;
 mod references;
+mod without_terminal;
 mod writing;
 
 pub(super) use opening::Opening;
@@ -32,10 +33,11 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, OnceLock};
+use without_terminal::{recorded, refuse};
 
 /// `ironlaw top`.
 pub(super) fn run(args: &TopArgs, terminal: &Terminal) -> Result<()> {
-    without_terminal(&format!("ironlaw record {} && ironlaw report", recorded(&args.target)))?;
+    refuse(&format!("ironlaw record {} && ironlaw report", recorded(&args.target)))?;
     let first = match (&args.remote.host, args.target == TargetArgs::default()) {
         (Some(host), true) => return Err(remote::without_target(host)),
         (Some(host), false) => {
@@ -50,32 +52,13 @@ pub(super) fn run(args: &TopArgs, terminal: &Terminal) -> Result<()> {
     session(Opening::of(args.clone()), first, terminal)
 }
 
-/// The flags that record what a session would watch.
-fn recorded(target: &TargetArgs) -> String {
-    let ids = |ids: &[u32]| ids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    match target {
-        TargetArgs { command, .. } if !command.is_empty() => format!("-- {}", command.join(" ")),
-        TargetArgs { pid, .. } if !pid.is_empty() => format!("-p {} -d 10", ids(pid)),
-        TargetArgs { tid, .. } if !tid.is_empty() => format!("-t {} -d 10", ids(tid)),
-        TargetArgs { cgroup: Some(name), .. } => format!("-G {name} -d 10"),
-        _ => "-a -d 10".to_string(),
-    }
-}
-
-/// Names the command that does the same without a terminal.
-fn without_terminal(command: &str) -> Result<()> {
-    terminal_session::check().map_err(|error| {
-        error.hint(format!("Without one: {command}. A container has one with docker run -it, ssh with -t."))
-    })
-}
-
 /// `ironlaw view`.
 pub(super) fn view(args: &ViewArgs, terminal: &Terminal) -> Result<()> {
     let path = match &args.recording {
         Some(path) => path.clone(),
         None => newest()?,
     };
-    without_terminal(&format!("ironlaw report {}", path.display()))?;
+    refuse(&format!("ironlaw report {}", path.display()))?;
     let top = TopArgs { baseline: args.baseline.clone(), ..TopArgs::default() };
     let opening = Opening { no_inline: args.no_inline, ..Opening::of(top) };
     session(opening, First::Open(Choice::File(path)), terminal)
