@@ -32,7 +32,7 @@ fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests, which report what they skip")]
+#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use crate::symbols::elf::Image;

@@ -38,7 +38,7 @@ fn a_command_beside_a_target_is_how_long_it_is_recorded() {
     assert_eq!(early.code, Some(0), "{}", early.err);
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let commands = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-    let left = commands.filter(|command| command.starts_with(b"sleep\0003600.25\0")).count();
+    let left = commands.filter(|command| command.starts_with(b"sleep\x003600.25\0")).count();
     assert_eq!(left, 0, "the clock goes on");
 }
 
