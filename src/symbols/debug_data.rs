@@ -65,7 +65,7 @@ mod tests {
         let made = done("cc", &["-O1", "-o", "app", "app.c"], dir)
             && done("objcopy", &["-S", "--keep-symbol=hidden_step", "app", "mini"], dir)
             && done("objcopy", &["--strip-all", "app", "stripped"], dir);
-        if !made {
+        if !made || xz(b"", &[]).is_none() {
             return None;
         }
         std::fs::write(dir.join("data"), pack(&std::fs::read(dir.join("mini")).unwrap())).unwrap();
@@ -132,7 +132,9 @@ mod tests {
 
     #[test]
     fn any_damage_is_survived() {
-        let Some(good) = xz(b"\x7fELF and so on", &["-6"]) else { return };
+        let Some(good) = xz(b"\x7fELF and so on", &["-6"]) else {
+            return crate::skips::skip("xz", "xz is not installed");
+        };
         assert_eq!(unpacked(&good).as_deref(), Some(&b"\x7fELF and so on"[..]));
         for at in 0..good.len() {
             for bit in 0..8 {

@@ -253,8 +253,8 @@ fn time_asleep_adds_up_and_says_how_it_slept() {
 fn being_woken_ends_the_blocking_and_begins_the_queueing() {
     require!("perf", "tracefs", "root", "python3");
     let workload = Workload::python(
-        "import os,time\nr,w=os.pipe()\n\
-         if os.fork()==0:\n  while True: time.sleep(0.05); os.write(w,b'x')\n\
+        "import os,time\nr,w=os.pipe()\nreader=os.getpid()\n\
+         if os.fork()==0:\n  while os.getppid()==reader: time.sleep(0.05); os.write(w,b'x')\n  os._exit(0)\n\
          os.close(w)\nwhile True: os.read(r,1)",
     );
     let captured = capture(&Plan { off_cpu: true, ..plan(workload.target(), 1.0) });

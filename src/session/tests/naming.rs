@@ -47,7 +47,10 @@ fn names(events: &[Event]) -> Vec<(u32, String)> {
 
 /// The file offset of a function of the vdso; `None` on a machine without one.
 fn vdso_function() -> Option<(ObjectFile, u64, String)> {
-    let image = own_vdso()?;
+    let Some(image) = own_vdso() else {
+        crate::skips::skip("vdso", "the kernel maps no vDSO into this process");
+        return None;
+    };
     let file = object::File::parse(&*image).ok()?;
     let symbol = file.dynamic_symbols().find(|symbol| symbol.is_definition() && symbol.size() > 0)?;
     let (address, name) = (symbol.address(), symbol.name().ok()?.to_string());

@@ -23,10 +23,14 @@ fn the_address_of_a_page_fault_is_that_of_the_page_that_was_touched() {
     let counting = Request::counting(event::SOFTWARE, [PAGE_FAULTS, 0, 0]);
     let mut request = Request { rate: Some(Rate::Period(1)), layout, ..counting };
     request.exclude.kernel = true;
-    let Some((cpu, _)) = current_cpu() else { return };
-    let Some(_one_cpu) = OneCpu::stay_on(cpu) else { return };
+    let (cpu, _) = current_cpu().expect("the kernel says which CPU this is");
+    let _one_cpu = OneCpu::stay_on(cpu).expect("a thread may stay on its CPU");
     let place = Place::Task { tid: 0, cpu: Some(cpu) };
-    let Some(event) = event::open(&request, &[], place).ok().and_then(|mut events| events.pop()) else { return };
+    let opened = event::open(&request, &[], place);
+    let event = match opened.map(|mut events| events.pop().expect("one event was asked for")) {
+        Ok(event) => event,
+        Err(error) => return crate::skips::skip("perf", format!("page faults cannot be sampled: {error}")),
+    };
     let id = event.id().expect("an open event has an id");
     let mut ring = Ring::map(event, 64 << 10).map_err(|(_, error)| error).expect("a small ring");
     // Beyond what the allocator keeps, so that it is mapped anew.
@@ -63,7 +67,8 @@ fn planned(accesses: Vec<EventSpec>) -> Option<Vec<EventGroup>> {
     plan.events = vec![EventSpec::new("cpu-clock", EventKind::Software(0), Unit::Nanos)];
     plan.accesses = accesses;
     // Refused only where nothing may be sampled.
-    choose(&plan, Path::new("/")).ok().map(|requests| requests.sets)
+    let chosen = choose(&plan, Path::new("/")).inspect_err(|error| crate::skips::skip("perf", error));
+    chosen.ok().map(|requests| requests.sets)
 }
 
 #[test]
