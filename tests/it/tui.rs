@@ -407,7 +407,10 @@ fn the_addresses_of_a_function_show_their_instructions() {
     let mut pty = Pty::start(&mut dir.command(IRONLAW, &["view", "run.ironlaw"]), (140, 30));
     pty.wait_for("RECORDING");
     pty.press("3");
-    pty.wait_for(PLANTED);
+    // The Overview names it, too. Keys before the table is there find no row.
+    pty.wait_until("the functions are listed", |screen| {
+        screen.lines().skip_while(|line| !line.contains("self ▼")).any(|line| line.contains(PLANTED))
+    });
     pty.press("\r");
     pty.wait_for("called from");
     pty.press("ddd");

@@ -54,9 +54,10 @@ fn remedy(own: &Path) -> String {
     format!("The archive has it: copy {NAME} into {}.", folder.display())
 }
 
-/// The folder that cargo builds into, if the program is there: it bears cargo's tag.
+/// The folder that cargo builds into, if the program is there. Cargo keeps what rustc says of itself in it; its tag is only
+/// in a folder that cargo made.
 fn build_folder(own: &Path) -> Option<&Path> {
-    own.ancestors().skip(1).take(3).find(|folder| folder.join("CACHEDIR.TAG").is_file())
+    own.ancestors().skip(1).take(3).find(|folder| folder.join(".rustc_info.json").is_file())
 }
 
 #[cfg(test)]
@@ -92,14 +93,14 @@ mod tests {
         let own = made(dir.path(), "target/debug/ironlaw");
         made(dir.path(), "target/release/ironlaw-fleet");
         assert_eq!(find(&own, None), None, "not a folder of cargo");
-        made(dir.path(), "target/CACHEDIR.TAG");
+        made(dir.path(), "target/.rustc_info.json");
         assert!(find(&own, None).is_some());
     }
 
     #[test]
     fn the_remedy_is_that_of_how_this_program_was_installed() {
         let dir = tempfile::tempdir().unwrap();
-        made(dir.path(), "checkout/target/CACHEDIR.TAG");
+        made(dir.path(), "checkout/target/.rustc_info.json");
         made(dir.path(), "installed/.crates.toml");
         made(dir.path(), ".cargo/.crates.toml");
         let root = dir.path().display();

@@ -156,7 +156,9 @@ fn stale(text: &str, now: u64, gone: impl Fn(u32) -> bool) -> Vec<&str> {
         Some(gone(pid.parse().ok()?) && now.saturating_sub(since) > STALE_NS)
     };
     let names = text.lines().filter_map(|line| {
-        let (group, name) = line.split_whitespace().next()?.strip_prefix("p:")?.split_once('/')?;
+        // Return probes begin with an r.
+        let (kind, place) = line.split_whitespace().next()?.split_once(':')?;
+        let (group, name) = place.split_once('/').filter(|_| matches!(kind, "p" | "r"))?;
         (group == GROUP).then_some(name)
     });
     names.filter(|name| old(name).unwrap_or(false)).collect()
@@ -169,9 +171,9 @@ mod tests {
 
     #[test]
     fn only_our_old_definitions_of_processes_that_are_gone_are_stale() {
-        let text = "p:ironlaw/p7_1 /a:0x10\np:ironlaw/p8_1 /a:0x10\np:probe/p7_1 /a:0x10\nr:ironlaw/p7_2 /a:0x1\n\
+        let text = "p:ironlaw/p7_1 /a:0x10\np:ironlaw/p8_1 /a:0x10\np:probe/p7_1 /a:0x10\nr:ironlaw/p7_0 /a:0x1\n\
                     p:ironlaw/p7_ffffffffffff /a:0x10\np:ironlaw/mine /a:0x10\np:ironlaw/p7 x\n\n";
-        assert_eq!(stale(text, STALE_NS + 2, |pid| pid == 7), ["p7_1"]);
+        assert_eq!(stale(text, STALE_NS + 2, |pid| pid == 7), ["p7_1", "p7_0"]);
         assert!(stale("p:ironlaw/p7_1 /a:0x10", 5, |_| true).is_empty(), "too young");
     }
 
