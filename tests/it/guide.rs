@@ -43,7 +43,7 @@ const SHORTER: [(&str, &str); 20] = [
     (r"watch (.*-p 1234)", "watch -d 0.5 -I 100ms --stale-ok $1"),
     (r"-p 1234", "-p PID"),
     (r"--dwell 10s", "--dwell 100ms"),
-    (r"fleet simulate fleet --hosts 200 --days 2", "fleet simulate new-fleet --hosts 4 --days 1"),
+    (r"fleet simulate fleet --hosts 200 --days 2", "fleet simulate new-fleet --hosts 8 --days 1 --jobs 3"),
     (r"/shared/fleet", "fleet"),
     (r"ironlaw sweep( -r 3)?", "ironlaw sweep -r 1"),
     (r"-r 3 ", ""),
@@ -138,7 +138,7 @@ impl Kit {
                 symlink(self.dir.join(&format!("{name}.ironlaw")), self.dir.join(&format!("{copy}.ironlaw"))).unwrap();
             }
         }
-        self.runs(&self.dir, "ironlaw fleet simulate fleet --hosts 8 --days 1 --jobs 2 --seed 1");
+        self.runs(&self.dir, "ironlaw fleet simulate fleet --hosts 8 --days 1 --jobs 3 --seed 1");
         self.runs(&self.dir, "ironlaw sweep -r 1 -L threads 1,2 --ops 'regex:(\\d+) ops' -o main -- ./bench {threads}");
         for copy in ["fix", "run"] {
             symlink(self.dir.join("main.sweep"), self.dir.join(&format!("{copy}.sweep"))).unwrap();
