@@ -237,7 +237,7 @@ fn is_number(word: &str) -> bool {
     word.parse::<u32>().is_ok_and(|number| number > 0)
 }
 
-/// The command that was typed: the first word that is no flag.
+/// The command that was typed: the first word that is not a flag.
 pub(super) fn command(words: &[OsString]) -> Option<&str> {
     words.iter().skip(1).find_map(|word| word.to_str().filter(|word| !word.starts_with('-')))
 }

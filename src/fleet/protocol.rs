@@ -45,7 +45,7 @@ pub(crate) struct Question {
     pub by_job: bool,
 }
 
-/// Why there is no answer.
+/// Why a question has no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {

@@ -65,7 +65,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Locks the directory until the file is closed. `None` where it is no directory, or its file system has no locks.
+    /// Locks the directory until the file is closed. `None` if it is not a directory or its file system has no locks.
     fn lock(&self) -> Result<Option<File>> {
         // Opening a pipe would wait.
         let directory = if self.path.is_dir() { File::open(&self.path).ok() } else { None };

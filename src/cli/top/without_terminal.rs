@@ -1,4 +1,4 @@
-//! What to do in place of a session where there is no terminal.
+//! The error of a session without a terminal: it names the command that works there.
 
 use crate::cli::args::TargetArgs;
 use crate::cli::terminal_session;

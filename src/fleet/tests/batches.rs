@@ -66,7 +66,7 @@ fn names_of_jobs_and_hosts_stay_as_they_are_written() {
         let day = folder.0.join(format!("alarms/job={job}/day=2026-01-05/host={host}"));
         fs::create_dir_all(&day).unwrap();
         fs::copy(&file, day.join("1-a.parquet")).unwrap();
-        // What a writer has not finished is no table.
+        // Unfinished files of a writer are not tables.
         fs::write(day.join(".2-a.parquet.tmp"), "PAR1").unwrap();
     }
     let tables = [table(&folder.0, "alarms")];
