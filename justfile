@@ -34,6 +34,11 @@ bench *ARGS:
     cargo build --release --locked
     tests/benches/performance.py target/release/ironlaw {{ARGS}}
 
+# What recording costs a program that switches some 50,000 times a second, beside what ironlaw states (15 rounds of half a minute on a quiet machine, root).
+own-cost *ARGS:
+    cargo build --release --locked
+    tests/own_cost.py target/release/ironlaw {{ARGS}}
+
 # Hot paths alone: reading and writing a recording, drawing a frame of the session (clippy in CI compiles them).
 bench-paths *ARGS:
     cargo bench --locked {{ARGS}}
@@ -51,6 +56,11 @@ vm-test *ARGS:
 known-answers *ARGS:
     cargo build --release --locked
     tests/known_answers.py target/release/ironlaw {{ARGS}}
+
+# Gives programs whose trouble is known to ironlaw and prints whether its first finding names the cause (root; a quiet machine).
+situations *ARGS:
+    cargo build --release --locked
+    tests/situations.py target/release/ironlaw {{ARGS}}
 
 # Fuzzes every reader of data that others write, SECONDS each (needs cargo-fuzz: cargo install cargo-fuzz; --address: with the address sanitizer).
 fuzz SECONDS *TARGETS:

@@ -35,6 +35,11 @@ pub fn folded(data: &[u8]) {
     imported(data, import::Format::Folded);
 }
 
+/// The text of perf script, to a profile.
+pub fn perf_script(data: &[u8]) {
+    imported(data, import::Format::Script);
+}
+
 /// No file of this machine stands in for a recorded one.
 const NOWHERE: &str = "/nonexistent";
 
@@ -101,7 +106,11 @@ pub fn object_file(data: &[u8]) {
 
 /// A perf map, and the same bytes as a jitdump, to names.
 pub fn jit(data: &[u8]) {
-    named(data, ModuleSource::Jit { pid: 7, root: PathBuf::from("/none") }, (0..ADDRESSES).map(|nth| nth << 7));
+    named(
+        data,
+        ModuleSource::Jit { pid: 7, root: PathBuf::from("/none"), dump: None },
+        (0..ADDRESSES).map(|nth| nth << 7),
+    );
 }
 
 /// The kernel's list of symbols, to names.
@@ -291,7 +300,7 @@ impl Values for Input<'_> {
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 19] = [
+pub const TARGETS: [(&str, Target); 20] = [
     ("baseline", baseline),
     ("config", config),
     ("event_names", event_names),
@@ -306,6 +315,7 @@ pub const TARGETS: [(&str, Target); 19] = [
     ("object_file", object_file),
     ("perf_data", perf_data),
     ("perf_records", perf_records),
+    ("perf_script", perf_script),
     ("proc_text", proc_text),
     ("recording", recording),
     ("report", report),

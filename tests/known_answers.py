@@ -24,7 +24,7 @@ ANSWERS = {
     "spin":           (set(), set()),
     "mutex":          ({"lock-wait"}, set()),
     "adaptive-mutex": ({"lock-wait"}, set()),
-    "spinlock":       ({"spin-wait", "contended-line", "false-sharing"}, set()),
+    "spinlock":       ({"lock-wait"}, set()),
     "atomic":         ({"contended-line", "spin-wait", "false-sharing", "more-work"}, {"more-work"}),
     "false-sharing":  ({"contended-line", "false-sharing"}, set()),
     "retry":          ({"more-work", "cpu-time-growth", "contended-line", "spin-wait"}, set()),

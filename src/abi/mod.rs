@@ -4,6 +4,7 @@
 mod cpu_list;
 mod cursor;
 pub(crate) mod data_source;
+pub(crate) mod jitdump;
 mod maps;
 mod numa_maps;
 pub(crate) mod perf;

@@ -1,5 +1,6 @@
 //! What a rule reports: a finding with its evidence, confidence and place, or why the rule could not decide.
 
+use super::cpu_users::CpuUser;
 use super::selection::Axis;
 use crate::model::{MetricId, Unit, Why};
 use serde::Serialize;
@@ -9,6 +10,7 @@ const UNKNOWN_SHARE: f64 = 0.05;
 
 /// The result of a rule.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each rule, some fifty in all")]
 pub enum Verdict {
     /// The rule decided that there is nothing to report.
     Clear,
@@ -35,6 +37,8 @@ pub struct Finding {
     pub confidence: Confidence,
     /// Where in the code, and in which threads.
     pub place: Option<Place>,
+    /// Who had what the threads waited for, largest share first; empty where nobody is known or nobody else is to blame.
+    pub culprits: Vec<CpuUser>,
     /// What would refute it.
     pub refuted_by: &'static str,
     /// What to do next.
@@ -50,7 +54,7 @@ pub struct Evidence {
     pub value: f64,
     /// The unit of value and threshold.
     pub unit: Unit,
-    /// The value from which it supports the finding; `None` for a number that only explains.
+    /// The value from which, or up to which, it supports the finding; `None` for a number that only explains.
     pub threshold: Option<f64>,
     /// The metric it was read from, whose history shows it.
     pub metric: Option<MetricId>,
@@ -138,9 +142,23 @@ impl Confidence {
 }
 
 impl Evidence {
-    /// A number with the threshold it passed.
+    /// A number that supports a finding from a threshold on. Below it the number only explains.
     pub(in crate::analysis) fn of(label: &'static str, value: f64, unit: Unit, threshold: f64) -> Evidence {
-        Evidence { label, value, unit, threshold: Some(threshold), metric: None }
+        let threshold = Some(threshold).filter(|threshold| value >= *threshold);
+        Evidence { label, value, unit, threshold, metric: None }
+    }
+
+    /// A number that supports a finding up to a threshold.
+    pub(in crate::analysis) fn up_to(label: &'static str, value: f64, unit: Unit, threshold: f64) -> Evidence {
+        let threshold = Some(threshold).filter(|threshold| value <= *threshold);
+        Evidence { label, value, unit, threshold, metric: None }
+    }
+
+    /// By how many times something grew. `None` where it grew from nearly nothing.
+    pub(in crate::analysis) fn growth(label: &'static str, ratio: Option<f64>, threshold: f64) -> Option<Evidence> {
+        const MOST: f64 = 100.0;
+        let ratio = ratio.filter(|ratio| *ratio <= MOST)?;
+        Some(Evidence::of(label, ratio, Unit::Ratio, threshold))
     }
 
     /// A number that only explains.
@@ -168,5 +186,22 @@ impl RuleResults {
             Verdict::Clear => self.clear.push(id),
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_short_of_its_threshold_only_explains_and_growth_from_nothing_is_none() {
+        let threshold = |evidence: Evidence| evidence.threshold;
+        assert_eq!(threshold(Evidence::of("mean wait", 55e-6, Unit::Seconds, 100e-6)), None);
+        assert_eq!(threshold(Evidence::of("mean wait", 100e-6, Unit::Seconds, 100e-6)), Some(100e-6));
+        assert_eq!(threshold(Evidence::up_to("clock", 0.8, Unit::Ratio, 0.9)), Some(0.9));
+        assert_eq!(threshold(Evidence::up_to("clock", 1.0, Unit::Ratio, 0.9)), None);
+        assert_eq!(Evidence::growth("switches", Some(9870.0), 2.0), None);
+        assert_eq!(Evidence::growth("switches", None, 2.0), None);
+        assert!(Evidence::growth("switches", Some(3.0), 2.0).is_some_and(|row| row.threshold == Some(2.0)));
     }
 }

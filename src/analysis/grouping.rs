@@ -9,7 +9,7 @@ use super::ranking::{GroupBy, Ranking, SortBy, Sum};
 use super::selection::{Axis, Selection};
 use super::tasks::Tasks;
 use crate::model::profile::Profile;
-use crate::model::{AccessPlace, MemoryAccess, StackId};
+use crate::model::{AccessPlace, MemoryAccess, StackId, Unit};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -194,6 +194,8 @@ struct Counted {
 impl Counted {
     fn of(profile: &Profile, tasks: &Tasks, selection: &Selection, keys: &mut Keys<'_>) -> Counted {
         let mut counted = Counted::default();
+        let is_memory = keys.keys.contains(&GroupKey::Memory);
+        let unit = if is_memory { Unit::Count } else { selection.axis.unit(&profile.meta) };
         let mut add = |by: Who, stack: Option<StackId>, weight: u64| {
             let one = Weight { weight, samples: 1 };
             *counted.stacks.entry((by, stack)).or_default() += one;
@@ -201,7 +203,7 @@ impl Counted {
         };
         let who = selection.who(tasks);
         match selection.axis {
-            _ if keys.keys.contains(&GroupKey::Memory) => {
+            _ if is_memory => {
                 let timed = profile.accesses.iter().any(|it| it.latency.is_some());
                 chosen_accesses(profile, selection, &who).for_each(|it| {
                     let weight = if timed { it.latency.unwrap_or_default() } else { 1 };
@@ -217,6 +219,8 @@ impl Counted {
                 add(keys.who([seen.pid, seen.tid, NO_CPU], span.at, None), seen.stack, seen.weight);
             }),
         }
+        let sums = counted.stacks.values_mut().chain([&mut counted.all]);
+        sums.for_each(|sum| sum.samples = unit.samples(sum.samples, sum.weight));
         counted
     }
 }

@@ -100,7 +100,7 @@ pub struct Part {
 }
 
 /// Below this logarithm (2%) the shares of a change are noise divided by noise.
-const LEAST_CHANGE: f64 = 0.02;
+pub(crate) const LEAST_CHANGE: f64 = 0.02;
 
 impl Law {
     /// Computes the factors from these counts.

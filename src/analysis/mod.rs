@@ -13,6 +13,7 @@ pub mod colocate;
 mod computable;
 mod counters;
 mod coverage;
+mod cpu_users;
 pub mod dataset;
 pub mod diff;
 pub mod finding;
@@ -20,8 +21,10 @@ pub mod findings;
 pub mod fleet;
 mod grouping;
 mod hardware_metrics;
+mod interpreted;
 mod law;
 mod lifetimes;
+mod lock_calls;
 mod memory_places;
 mod metric;
 mod metrics;
@@ -48,6 +51,7 @@ mod summary;
 pub mod sweep;
 mod tasks;
 mod text;
+mod thread_starts;
 mod threads;
 mod time;
 mod wait_coverage;
@@ -63,15 +67,21 @@ pub use cgroups::Cgroups;
 pub use code_ipc::{CodeIpc, CodeRate, FEWEST_SAMPLES, PathRates, Rates};
 pub use counters::Counters;
 pub use coverage::Coverage;
+pub use cpu_users::{CpuUser, CpuUserKind, cpu_users};
 pub use grouping::{GroupKey, group};
+pub use interpreted::Interpreted;
+pub(crate) use law::LEAST_CHANGE;
 pub use law::{Law, LawFactor, Part, Slowdown, Totals};
+pub use lock_calls::LockCalls;
 pub use memory_places::{ExpectedPair, MemoryPlaces, NodePlaces, memory_places};
 pub use metric::{Metric, value_of};
 pub use metrics::metrics;
 pub use names::{CodeKind, Function, Label, Names};
 pub use neighbours::{NeighbourRow, neighbours};
 pub use observe::{Observation, observations};
-pub use offcpu::{BlockedPath, CauseTotal, OffCpuTotals, blocked_paths, cause_of, off_cpu_totals, waits_by_thread};
+pub use offcpu::{
+    BlockedPath, CauseTotal, OffCpuTotals, WaitAge, blocked_paths, cause_of, off_cpu_totals, waits_by_thread,
+};
 pub use operation_latency::{
     Band, Bin, Latencies, LatencyCounts, LatencyHistory, LatencyPart, LatencyReader, LatencyWindows, OVER_TIME,
     Quantile, latencies,
@@ -87,6 +97,7 @@ pub use socket_traffic::{SocketTraffic, socket_traffic};
 pub use stack_counts::{StackCount, StackCounts};
 pub use summary::{EventTotal, KindLoss, Summary, summary};
 pub use tasks::{Task, Tasks};
+pub use thread_starts::stack_end;
 pub use threads::{ProcessRow, ThreadRow, processes, threads};
 pub use time::{TimeRange, Window};
 pub use wait_coverage::WaitCoverage;

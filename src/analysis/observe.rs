@@ -1,6 +1,7 @@
 //! One view of samples and off-CPU spans, so that tables and trees need not know which they show.
 
 use super::selection::{Axis, Selection, ThreadSet};
+use super::thread_starts::stack_end;
 use super::time::TimeRange;
 use crate::model::profile::Profile;
 use crate::model::{OffCpu, StackEnd, StackId};
@@ -79,7 +80,8 @@ pub(super) fn spans<'a>(
         let woken = Nanos(span.at.0.saturating_add(span.blocked.0));
         let weight = time.overlap(span.at, span.blocked).0;
         let queued = time.overlap(woken, span.queued.unwrap_or_default()).0;
-        let seen = Observation { pid: span.pid, tid: span.tid, stack: span.stack, end: span.end, weight, queued };
+        let end = stack_end(profile, span.stack, span.end);
+        let seen = Observation { pid: span.pid, tid: span.tid, stack: span.stack, end, weight, queued };
         (weight > 0 || queued > 0).then_some((span, seen))
     })
 }

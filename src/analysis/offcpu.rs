@@ -8,7 +8,7 @@ use super::selection::Selection;
 use super::tasks::Tasks;
 use super::wait_coverage::WaitCoverage;
 use crate::model::profile::Profile;
-use crate::model::{OffCpu, StackId, TaskState};
+use crate::model::{OffCpu, StackId, TaskState, WaitBegan};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
@@ -50,6 +50,27 @@ pub struct OffCpuTotals {
     pub coverage: WaitCoverage,
 }
 
+/// How old the oldest of some waits was that began before the capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WaitAge {
+    /// The time since the thread ran.
+    pub age: Nanos,
+    /// Whether it is that, and not only the least that it can be.
+    pub known: bool,
+}
+
+impl WaitAge {
+    /// The age of a wait at the end of this span, if it began before the capture.
+    #[must_use]
+    pub fn of(span: &OffCpu) -> Option<WaitAge> {
+        match span.began {
+            WaitBegan::Seen => None,
+            WaitBegan::Before => Some(WaitAge { age: span.longest, known: true }),
+            WaitBegan::LongBefore => Some(WaitAge { age: span.longest, known: false }),
+        }
+    }
+}
+
 /// A call path that waited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedPath {
@@ -63,6 +84,8 @@ pub struct BlockedPath {
     pub total: Nanos,
     /// The longest span.
     pub max: Nanos,
+    /// The age of the oldest wait that began before the capture, if any did.
+    pub age: Option<WaitAge>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +93,7 @@ struct Sum {
     count: u64,
     total: Nanos,
     max: Nanos,
+    age: Option<WaitAge>,
 }
 
 impl Sum {
@@ -78,12 +102,18 @@ impl Sum {
         self.count = self.count.saturating_add(span.count);
         self.total = Nanos(self.total.0.saturating_add(length.0));
         self.max = self.max.max(longest(span, length));
+        self.age = self.age.max(WaitAge::of(span));
     }
 }
 
-/// The longest wait in this part of a span. Of a sum only the whole length of its longest wait is known.
+/// The longest wait in this part of a span. Of a sum only the whole length of its longest wait is known. A wait that began
+/// before the capture comes in parts, each with its age.
 fn longest(span: &OffCpu, part: Nanos) -> Nanos {
-    if span.count > 1 { span.longest.min(part) } else { part }
+    match span.began {
+        WaitBegan::Seen if span.count > 1 => span.longest.min(part),
+        WaitBegan::Seen => part,
+        WaitBegan::Before | WaitBegan::LongBefore => span.longest,
+    }
 }
 
 /// A preempted thread was not blocked: its whole span is run-queue time.
@@ -134,6 +164,7 @@ pub fn blocked_paths(profile: &Profile, names: &Names, tasks: &Tasks, selection:
         count: sum.count,
         total: sum.total,
         max: sum.max,
+        age: sum.age,
     });
     let mut rows: Vec<_> = rows.collect();
     rows.sort_unstable_by(|a, b| b.total.cmp(&a.total).then_with(|| (a.cause, &a.frames).cmp(&(b.cause, &b.frames))));
@@ -256,7 +287,27 @@ mod tests {
             count: 2,
             total: ms(40),
             max: ms(30),
+            age: None,
         };
         assert_eq!(paths, [expected]);
+    }
+
+    #[test]
+    fn a_wait_that_began_before_the_capture_has_its_age_and_counts_in_full() {
+        let mut synthetic = Synthetic::new();
+        synthetic.earlier_wait(41, Some(60_000), 2_000, FUTEX).earlier_wait(42, None, 2_000, FUTEX);
+        let profile = synthetic.finish();
+        let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+        let totals = off_cpu_totals(&profile, &names, &tasks, &Selection::default());
+        let rows: Vec<_> = totals.causes.iter().map(|row| (row.cause, row.count, row.total, row.max)).collect();
+        assert_eq!(rows, [(Cause::Lock, 2, ms(4_000), ms(62_000))]);
+        assert_eq!(totals.without_wakeup, 0, "threads that are still blocked wait for no CPU");
+        for (tid, age) in
+            [(41, WaitAge { age: ms(62_000), known: true }), (42, WaitAge { age: ms(2_000), known: false })]
+        {
+            let selection = Selection { tids: vec![tid], ..Selection::default() };
+            let paths = blocked_paths(&profile, &names, &tasks, &selection);
+            assert_eq!(paths.iter().map(|path| (path.total, path.age)).collect::<Vec<_>>(), [(ms(2_000), Some(age))]);
+        }
     }
 }

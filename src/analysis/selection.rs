@@ -5,6 +5,7 @@ use super::time::TimeRange;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::glob::matches;
 use crate::model::profile::Profile;
+use crate::model::{Meta, Unit};
 use rustc_hash::FxHashSet;
 
 /// What is counted: samples of an event, or time off the CPU.
@@ -14,6 +15,16 @@ pub enum Axis {
     Event(u16),
     /// Blocked time.
     OffCpu,
+}
+
+impl Axis {
+    /// The unit of its weights.
+    pub(crate) fn unit(self, meta: &Meta) -> Unit {
+        match self {
+            Axis::OffCpu => Unit::Nanos,
+            Axis::Event(index) => meta.events.get(usize::from(index)).map_or(Unit::Count, |event| event.unit),
+        }
+    }
 }
 
 /// A part of a profile; the default is all of it, by its first event.
@@ -88,6 +99,14 @@ impl Selection {
         ThreadSet::Only(chosen.map(|task| task.tid).collect())
     }
 
+    /// The axis of the first event with samples; that of the first event if none has any.
+    #[must_use]
+    pub fn first_sampled(profile: &Profile) -> Axis {
+        let events = &profile.samples.event;
+        let first = if events.contains(&0) { Some(0) } else { events.iter().copied().min() };
+        Axis::Event(first.unwrap_or_default())
+    }
+
     /// The axis of the event with this name in the recording; modifiers may be omitted.
     ///
     /// # Errors
@@ -160,6 +179,17 @@ mod tests {
             let selection = Selection { cgroups: vec![group.to_string()], ..Selection::default() };
             assert_eq!(selection.who(&tasks), ThreadSet::Only(expected.into_iter().collect()), "{group}");
         }
+    }
+
+    #[test]
+    fn the_first_event_with_samples_is_shown() {
+        let mut synthetic = Synthetic::new();
+        synthetic.samples(0, 41, "app!main", 3);
+        let mut profile = synthetic.finish();
+        assert_eq!(Selection::first_sampled(&profile), Axis::Event(0));
+        profile.samples.event.fill(2);
+        assert_eq!(Selection::first_sampled(&profile), Axis::Event(2));
+        assert_eq!(Selection::first_sampled(&Synthetic::new().finish()), Axis::Event(0));
     }
 
     #[test]

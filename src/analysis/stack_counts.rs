@@ -4,8 +4,9 @@
 use super::observe::{Observation, samples, spans};
 use super::selection::{Axis, Selection, ThreadSet};
 use super::tasks::Tasks;
+use super::thread_starts::stack_end;
 use crate::model::profile::Profile;
-use crate::model::{StackEnd, StackId};
+use crate::model::{StackEnd, StackId, Unit};
 use rustc_hash::FxHashMap;
 
 /// The observations of one thread with one stack.
@@ -17,7 +18,7 @@ pub struct StackCount {
     pub tid: u32,
     /// Stack.
     pub stack: Option<StackId>,
-    /// How the stack ended.
+    /// How the stack ended; one that a walk left in a function that threads start in is whole.
     pub end: StackEnd,
     /// Their weight; for time off the CPU, nanoseconds blocked.
     pub weight: u64,
@@ -50,7 +51,7 @@ pub struct StackCounts {
     pub samples: u64,
     /// Waits that the observations are the sum of; `None` where they are samples.
     pub waits: Option<u64>,
-    /// Whether all observations have the same weight.
+    /// Whether their number says as much as their weight.
     pub alike: bool,
 }
 
@@ -68,8 +69,19 @@ impl StackCounts {
                 counter.add(&seen);
             }),
         }
-        let Counter { rows, weight, samples, differ, .. } = counter;
-        StackCounts { selection: selection.clone(), who, rows, weight, samples, waits, alike: !differ }
+        let Counter { mut rows, weight, mut samples, differ, .. } = counter;
+        rows.iter_mut().for_each(|row| row.end = stack_end(profile, row.stack, row.end));
+        let unit = selection.axis.unit(&profile.meta);
+        if matches!(unit, Unit::Samples | Unit::Microsamples) {
+            rows.iter_mut().for_each(|row| row.samples = unit.samples(row.samples, row.weight));
+            samples = unit.samples(samples, weight);
+        }
+        let alike = match unit {
+            Unit::Samples => true,
+            Unit::Microsamples => false,
+            _ => !differ,
+        };
+        StackCounts { selection: selection.clone(), who, rows, weight, samples, waits, alike }
     }
 
     /// Observations and weight of each thread.

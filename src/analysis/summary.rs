@@ -2,13 +2,15 @@
 
 use super::counters::Counters;
 use super::coverage::{Coverage, coverage};
+use super::interpreted::{Interpreted, interpreted};
 use super::selection::{Selection, ThreadSet};
 use super::stack_counts::StackCounts;
 use super::time::Window;
 use crate::model::profile::Profile;
-use crate::model::{LossKind, Measure, StackEnd, Why};
+use crate::model::{LossKind, Measure, ModuleKind, StackEnd, Why};
 use crate::units::Nanos;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One event's samples in a selection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -45,6 +47,10 @@ pub struct Summary {
     pub truncated: u64,
     /// Stacks that could not be unwound further.
     pub broken: u64,
+    /// The path and kind of the module that most of those end in.
+    pub broken_in: Option<(String, ModuleKind)>,
+    /// What a runtime interprets without names.
+    pub interpreted: Option<Interpreted>,
     /// Samples without a stack because none was asked for.
     pub not_taken: u64,
     /// Samples of every event in the selected time, all threads: the whole that losses are compared with.
@@ -88,6 +94,8 @@ pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, win
         whole: 0,
         truncated: 0,
         broken: 0,
+        broken_in: broken_in(profile, counts),
+        interpreted: interpreted(profile, counts),
         not_taken: 0,
         all_samples: 0,
         lost: 0,
@@ -117,6 +125,9 @@ pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, win
             total.weight = total.weight.saturating_add(all.weight[at]);
         }
     }
+    for (total, event) in summary.events.iter_mut().zip(&profile.meta.events) {
+        total.samples = event.unit.samples(total.samples, total.weight);
+    }
     for lost in profile.lost.iter().filter(|lost| selection.time.contains(lost.at)) {
         let count = match lost.kind {
             LossKind::Ring | LossKind::Samples => &mut summary.lost,
@@ -130,23 +141,45 @@ pub fn summary(profile: &Profile, counters: &Counters, counts: &StackCounts, win
     summary
 }
 
+fn broken_in(profile: &Profile, counts: &StackCounts) -> Option<(String, ModuleKind)> {
+    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
+    let broken = || counts.rows.iter().filter(|row| row.end == StackEnd::Broken);
+    for row in broken() {
+        let outermost = profile.walk(row.stack).last().and_then(|frame| profile.frames.get(frame.0 as usize)?.module);
+        if let Some(module) = outermost {
+            *ends.entry(module.0).or_default() += row.samples;
+        }
+    }
+    let (module, samples) = ends.into_iter().max_by_key(|(_, samples)| *samples)?;
+    let module = profile.modules.get(module as usize)?;
+    (2 * samples > broken().map(|row| row.samples).sum()).then(|| (module.path.clone(), module.kind))
+}
+
 fn sampling(profile: &Profile, counters: &Counters, who: &ThreadSet, window: Window) -> Measure<f64> {
     let Some(cost) = profile.meta.sample_cost_ns else { return Measure::Missing(Why::NotRecorded) };
     let range = window.range();
     let all = &profile.samples;
     let samples = (0..all.len()).filter(|at| range.contains(all.at[*at]) && who.has(all.tid[*at])).count();
-    counters.of_tasks("task-clock", who, window).ratio(Measure::exact(samples as f64), |cpu_ns, samples| {
-        (cpu_ns > 0.0).then(|| (samples * cost as f64 / cpu_ns).min(1.0))
-    })
+    let switches = profile.meta.sampling_switch_cost_ns.and_then(|cost| {
+        let switches = switches(counters, who, window).value().copied()?;
+        Some(switches * cost as f64)
+    });
+    let spent = samples as f64 * cost as f64 + switches.unwrap_or(0.0);
+    counters
+        .of_tasks("task-clock", who, window)
+        .ratio(Measure::exact(spent), |cpu_ns, spent| (cpu_ns > 0.0).then(|| (spent / cpu_ns).min(1.0)))
+}
+
+fn switches(counters: &Counters, who: &ThreadSet, window: Window) -> Measure<f64> {
+    let count = |name| counters.of_tasks(name, who, window);
+    count("voluntary-switches").ratio(count("involuntary-switches"), |some, others| Some(some + others))
 }
 
 fn switching(profile: &Profile, counters: &Counters, who: &ThreadSet, window: Window) -> Measure<f64> {
     let Some(cost) = profile.meta.hardware.switch_cost_ns else { return Measure::Missing(Why::NotRecorded) };
     // Only while they are counted do switches cost more.
     let counted = counters.counted(window);
-    let count = |name| counters.of_tasks(name, who, counted);
-    let switches = count("voluntary-switches").ratio(count("involuntary-switches"), |some, others| Some(some + others));
-    switches.ratio(counters.of_tasks("task-clock", who, window), |switches, cpu_ns| {
+    switches(counters, who, counted).ratio(counters.of_tasks("task-clock", who, window), |switches, cpu_ns| {
         (cpu_ns > 0.0).then(|| (switches * cost as f64 / cpu_ns).min(1.0))
     })
 }
@@ -201,6 +234,25 @@ mod tests {
     }
 
     #[test]
+    fn sampling_costs_the_switches_to_threads_with_events_as_well() {
+        for (switch_cost, expected) in [(None, 0.001), (Some(1_000), 0.011)] {
+            let mut synthetic = Synthetic::new();
+            synthetic.samples(0, 41, "a!b", 50);
+            for (counter, value) in
+                [("task-clock", 1_000_000_000), ("voluntary-switches", 9_000), ("involuntary-switches", 1_000)]
+            {
+                synthetic.reading(counter, Scope::Target, 2000, value);
+            }
+            synthetic.meta.sample_cost_ns = Some(20_000);
+            synthetic.meta.sampling_switch_cost_ns = switch_cost;
+            let profile = synthetic.finish();
+            let window = Window { from: Nanos(0), to: Nanos(2_000_000_000) };
+            let found = sampling(&profile, &Counters::of(&profile), &ThreadSet::All, window);
+            assert_eq!(found, Measure::exact(expected), "{switch_cost:?}");
+        }
+    }
+
+    #[test]
     fn shares_of_stacks_leave_out_samples_that_never_had_one() {
         let mut synthetic = Synthetic::new();
         synthetic.ended(0, 41, "a!b", 6, StackEnd::Whole).ended(0, 41, "a!b", 2, StackEnd::Truncated);
@@ -217,5 +269,18 @@ mod tests {
         let one = Selection { tids: vec![42], ..Selection::default() };
         let one = of(&one);
         assert_eq!((one.count, one.all_samples, one.stack_share(one.whole)), (5, 13, None));
+    }
+
+    #[test]
+    fn a_stack_that_a_walk_left_where_threads_start_is_whole() {
+        let mut synthetic = Synthetic::new();
+        synthetic.ended(0, 41, "app!runtime.goexit.abi0;app!main.main", 6, StackEnd::Broken);
+        synthetic.ended(0, 41, "app!main.main;app!runtime.goexit.abi0", 2, StackEnd::Broken);
+        synthetic.ended(0, 41, "app!runtime.goexit.abi0;app!main.main", 1, StackEnd::Truncated);
+        let profile = synthetic.finish();
+        let counts = StackCounts::of(&profile, &Tasks::of(&profile), &Selection::default());
+        let window = Window { from: Nanos(0), to: profile.duration() };
+        let summary = summary(&profile, &Counters::of(&profile), &counts, window);
+        assert_eq!((summary.whole, summary.broken, summary.truncated), (6, 2, 1));
     }
 }

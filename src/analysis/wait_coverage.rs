@@ -82,7 +82,7 @@ impl WaitCoverage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{StackEnd, StackId};
+    use crate::model::{StackEnd, StackId, WaitBegan};
 
     #[test]
     fn few_looks_make_estimates_rough_and_none_leaves_time_unseen() {
@@ -98,6 +98,7 @@ mod tests {
             estimated,
             count: 1,
             longest: Nanos(blocked),
+            began: WaitBegan::Seen,
         };
         // Sampled spans of a length, 1 us spans that borrow their stacks, unseen spans; unseen, estimated, error in us.
         for (looks, taking, none, expected, doubtful) in [

@@ -10,6 +10,7 @@ use crate::export::gzip;
 use crate::model::profile::Profile;
 use crate::sweep::Folder;
 use crate::view::flame::{FlameGraph, FlameOptions};
+use crate::view::notes::other_event;
 use crate::view::sampled::Sampled;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -33,6 +34,7 @@ pub(super) fn run(args: &ExportArgs, terminal: &Terminal) -> Result<()> {
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
+    other_event(profile, &selection).iter().for_each(|note| terminal.note(note));
     // Check the selection first: an invalid one must not create a file.
     let content = Content::of(profile, selection, format, args.selection.event.is_some())?;
     let compress = file.is_some_and(|path| path.extension().is_some_and(|end| end == "gz")) && !format.compressed;

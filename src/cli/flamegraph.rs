@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::export::{folded, svg};
 use crate::model::profile::Profile;
 use crate::view::flame::{FlameGraph, FlameOptions};
+use crate::view::notes::other_event;
 
 /// Renders the flame graph and prints its path.
 pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
@@ -19,6 +20,7 @@ pub(super) fn run(args: &FlamegraphArgs, terminal: &Terminal) -> Result<()> {
     if args.off_cpu {
         selection.axis = Axis::OffCpu;
     }
+    other_event(profile, &selection).iter().for_each(|note| terminal.note(note));
     let rate = match args.palette.as_str() {
         "cpi" => Some(CodeRate::Cpi),
         "mpki" => Some(CodeRate::Mpki),

@@ -13,7 +13,7 @@ struct Page {
     text: &'static str,
 }
 
-const PAGES: [Page; 19] = [
+const PAGES: [Page; 20] = [
     Page {
         subject: "record",
         commands: &["demo", "doctor", "flamegraph", "list"],
@@ -37,6 +37,7 @@ const PAGES: [Page; 19] = [
     Page { subject: "many-machines", commands: &[], text: include_str!("../../assets/guide/many-machines.md") },
     Page { subject: "metrics", commands: &[], text: include_str!("../../assets/guide/metrics.md") },
     Page { subject: "memory", commands: &[], text: include_str!("../../assets/guide/memory.md") },
+    Page { subject: "runtimes", commands: &[], text: include_str!("../../assets/guide/runtimes.md") },
     Page { subject: "performance", commands: &[], text: include_str!("../../assets/guide/performance.md") },
     Page {
         subject: "formats",

@@ -4,6 +4,7 @@ use super::args::{ImportArgs, ImportFormat};
 use super::out::Terminal;
 use super::progress::ProgressLine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::Unit;
 use crate::session::import::{self, Format, Imported, Options, Source};
 use crate::store::{self, Writer};
 use crate::units::Nanos;
@@ -18,6 +19,7 @@ pub(super) fn run(args: &ImportArgs, terminal: &Terminal) -> Result<()> {
     let options = Options {
         format: args.format.map(|format| match format {
             ImportFormat::Perf => Format::Perf,
+            ImportFormat::Perfscript => Format::Script,
             ImportFormat::Folded => Format::Folded,
         }),
         symfs: args.symfs.clone(),
@@ -69,9 +71,12 @@ fn summary(imported: &Imported) -> String {
     let Imported { meta, stats, .. } = imported;
     let mut names: Vec<String> = meta.events.iter().take(SHOWN).map(|event| visible(&event.name).to_string()).collect();
     names.extend(meta.events.get(SHOWN..).filter(|more| !more.is_empty()).map(|more| format!("{} more", more.len())));
+    // Counts of samples came with each stack.
+    let is_counted = meta.events.iter().all(|event| matches!(event.unit, Unit::Samples | Unit::Microsamples));
+    let what = if is_counted { "stacks" } else { "samples" };
     let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks complete", 100.0 * share));
     format!(
-        "imported {:.1} s of {}: {} samples of {}, {} lost{}",
+        "imported {:.1} s of {}: {} {what} of {}, {} lost{}",
         Nanos(meta.duration_ns.unwrap_or_default()).seconds(),
         visible(&meta.plan.target.label()),
         stats.samples,

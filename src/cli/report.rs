@@ -9,7 +9,7 @@ use crate::colocate::Folder as Colocated;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::export::{csv, json, markdown, text};
 use crate::model::profile::Profile;
-use crate::model::{Baseline, FrameId};
+use crate::model::{Baseline, FrameId, ReadCode};
 use crate::session::{self, RecordedCode};
 use crate::store;
 use crate::sweep::{self, Folder};
@@ -56,8 +56,9 @@ pub(super) fn run(args: &ReportArgs, global: &GlobalArgs) -> Result<()> {
         all_notes: args.notes,
     };
     let mut code = RecordedCode::of(&profile.meta, None);
-    let sampled = code.sampled(profile, hottest_frames(profile));
-    let mut report = Report::build_with(profile, &options, Some(&sampled))?;
+    let instructions = code.sampled(profile, hottest_frames(profile));
+    let read = ReadCode { instructions, locks: code.locks(profile) };
+    let mut report = Report::build_with(profile, &options, Some(&read))?;
     if args.mix {
         report.add_mix(profile, &options, |frame| code.class(profile, frame));
     }
@@ -195,9 +196,10 @@ fn open(path: &Path, args: &SelectionArgs, terminal: &Terminal) -> Result<Profil
 /// The part of a recording that the flags select.
 pub(super) fn selection(args: &SelectionArgs, profile: &Profile) -> Result<Selection> {
     let mut selection = Selection { time: args.time_range.unwrap_or_default(), ..Selection::default() };
-    if let Some(name) = &args.event {
-        selection.axis = Selection::event(profile, name)?;
-    }
+    selection.axis = match &args.event {
+        Some(name) => Selection::event(profile, name)?,
+        None => Selection::first_sampled(profile),
+    };
     for thread in &args.thread {
         match thread {
             ThreadFilter::Tid(tid) => selection.tids.push(*tid),

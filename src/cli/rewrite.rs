@@ -222,7 +222,7 @@ pub(super) fn is_program(name: &str) -> bool {
 fn is_recording(name: &str) -> bool {
     let path = Path::new(name);
     let is_folder = path.is_dir() && path.extension().is_some_and(|ending| ending == "ironlaw" || ending == "sweep");
-    is_folder || store::path(path).is_dir() && !path.is_dir() || session::is_perf_data(path)
+    is_folder || store::path(path).is_dir() && !path.is_dir() || session::is_importable(path)
 }
 
 pub(super) fn is_name(value: &str) -> bool {

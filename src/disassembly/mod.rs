@@ -1,7 +1,11 @@
 //! Machine code to instructions: their text, and their class.
 
 mod aarch64;
+mod locks;
+mod steps;
 mod x86;
+
+pub use locks::{LockShape, waits};
 
 use crate::model::{Architecture, DecodedInstruction, FunctionCode, InstructionClass, Syntax};
 
@@ -70,6 +74,11 @@ mod tests {
         fn any_bytes_are_decoded_to_their_end_and_classified_alike(bytes in prop::collection::vec(any::<u8>(), 0..300), arm in any::<bool>()) {
             let architecture = if arm { Architecture::Aarch64 } else { Architecture::X86_64 };
             let code = FunctionCode { architecture, address: 0x1000, slide: 0, bytes: bytes.clone().into() };
+            let shape = LockShape::of(&code, |target| target & 1 == 0);
+            prop_assert!(shape.is_none_or(|shape| shape.at(0x1000 + bytes.len() as u64).is_none()), "beyond the end");
+            let callees = std::cell::Cell::new(0);
+            let waiting = waits(&code, |_| { callees.set(callees.get() + 1); false });
+            prop_assert!(waiting || callees.get() <= bytes.len());
             for syntax in [Syntax::Intel, Syntax::Att] {
                 let all = disassemble(&code, syntax);
                 let mut at = 0x1000;

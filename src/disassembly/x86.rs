@@ -1,8 +1,10 @@
 //! x86-64.
 
+use super::steps::{Change, Operand, Step, StepKind};
 use crate::model::{DecodedInstruction, InstructionClass, Syntax};
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction, IntelFormatter, Mnemonic, OpKind,
+    ConditionCode, Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction, InstructionInfoFactory,
+    IntelFormatter, Mnemonic, OpAccess, OpKind, Register,
 };
 
 /// All instructions, the first at `address`.
@@ -56,12 +58,219 @@ pub(super) fn is_wide(bytes: &[u8]) -> bool {
     !instruction.is_invalid() && operands.chain([instruction.memory_index()]).any(|register| register.is_zmm())
 }
 
+/// The number of the futex system call.
+const FUTEX: u64 = 202;
+
+/// Instructions before a use among which a register's value is looked for, and behind an atomic change among which it may
+/// decide about a branch.
+const BEFORE: usize = 64;
+const BEHIND: usize = 12;
+
+/// Registers that a call may change.
+const VOLATILE: [Register; 9] = [
+    Register::RAX,
+    Register::RCX,
+    Register::RDX,
+    Register::RSI,
+    Register::RDI,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::R11,
+];
+
+/// The instructions, reduced to what makes a lock.
+pub(super) fn steps(bytes: &[u8], address: u64) -> Vec<Step> {
+    let all: Vec<Instruction> = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).iter().collect();
+    let mut values = Values { all: &all, atomic: all.iter().any(is_atomic), info: InstructionInfoFactory::new() };
+    let step = |at: usize| Step { address: all[at].ip(), length: all[at].len() as u32, kind: values.kind(at) };
+    (0..all.len()).map(step).collect()
+}
+
+/// Follows the values of registers through neighbouring instructions, in the order of their addresses.
+struct Values<'a> {
+    all: &'a [Instruction],
+    /// Whether any changes memory atomically: without, other stores do not matter.
+    atomic: bool,
+    info: InstructionInfoFactory,
+}
+
+impl Values<'_> {
+    fn kind(&mut self, at: usize) -> StepKind {
+        let one = self.all[at];
+        let near = || Some(one.near_branch_target());
+        match (one.mnemonic(), one.flow_control()) {
+            (Mnemonic::Pause, _) => StepKind::Pause,
+            (Mnemonic::Syscall, _) => StepKind::Kernel { futex: self.constant(at, Register::RAX) == Some(FUTEX) },
+            (_, FlowControl::Return | FlowControl::Interrupt | FlowControl::Exception) => StepKind::Return,
+            (_, FlowControl::UnconditionalBranch) => StepKind::Jump { target: near(), conditional: false },
+            (_, FlowControl::IndirectBranch) => StepKind::Jump { target: None, conditional: false },
+            (_, FlowControl::ConditionalBranch) => StepKind::Jump { target: near(), conditional: true },
+            (_, FlowControl::Call) => StepKind::Call { target: near(), futex: self.passes_futex(at) },
+            (_, FlowControl::IndirectCall) => StepKind::Call { target: None, futex: self.passes_futex(at) },
+            _ if is_atomic(&one) => {
+                StepKind::Atomic { change: self.change(at), operand: operand(&one), decides: self.decides(at) }
+            }
+            _ if !self.atomic => StepKind::Other,
+            (Mnemonic::Mov, _) if one.op0_kind() == OpKind::Memory && self.stored(at) == Some(0) => {
+                StepKind::Clear { operand: operand(&one) }
+            }
+            _ if one.is_ip_rel_memory_operand() && self.info.info(&one).op0_access() != OpAccess::Read => {
+                match one.op0_kind() {
+                    OpKind::Memory => StepKind::Store { operand: operand(&one) },
+                    _ => StepKind::Other,
+                }
+            }
+            _ => StepKind::Other,
+        }
+    }
+
+    fn passes_futex(&mut self, at: usize) -> bool {
+        self.constant(at, Register::RDI) == Some(FUTEX)
+    }
+
+    /// What a plain move stores, if it is constant.
+    fn stored(&mut self, at: usize) -> Option<u64> {
+        let one = self.all[at];
+        match one.op1_kind() {
+            OpKind::Register => self.constant(at, one.op1_register()),
+            kind => is_immediate(kind).then(|| one.immediate(1)),
+        }
+    }
+
+    fn change(&mut self, at: usize) -> Change {
+        let one = self.all[at];
+        let new = match one.op1_kind() {
+            OpKind::Register => self.constant(at, one.op1_register()),
+            _ => None,
+        };
+        match one.mnemonic() {
+            Mnemonic::Cmpxchg | Mnemonic::Xchg if new == Some(0) => Change::Release,
+            Mnemonic::Xchg if new.is_some() => Change::Take,
+            // Who owns a lock may be any number, and who does not is always the same.
+            Mnemonic::Cmpxchg if new.is_some() || self.constant(at, Register::RAX).is_some() => Change::Take,
+            Mnemonic::Bts => Change::Take,
+            Mnemonic::Btr => Change::Release,
+            _ => Change::Update,
+        }
+    }
+
+    /// The value that a register has before an instruction, if one of those before sets it to a constant.
+    fn constant(&mut self, at: usize, register: Register) -> Option<u64> {
+        let mut register = register.full_register();
+        for before in (at.saturating_sub(BEFORE)..at).rev() {
+            let one = self.all[before];
+            let calls = matches!(one.flow_control(), FlowControl::Call | FlowControl::IndirectCall);
+            if calls && VOLATILE.contains(&register) {
+                return None;
+            }
+            if !self.used(&one, writes).contains(&register) {
+                continue;
+            }
+            let own = one.op0_kind() == OpKind::Register && one.op0_register().full_register() == register;
+            let source = (one.op1_kind() == OpKind::Register).then(|| one.op1_register().full_register());
+            match one.mnemonic() {
+                Mnemonic::Mov if own && is_immediate(one.op1_kind()) => return Some(one.immediate(1)),
+                Mnemonic::Mov if own => register = source?,
+                Mnemonic::Xor | Mnemonic::Sub if own && source == Some(register) => return Some(0),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether a branch or a flag depends on what an atomic change found.
+    fn decides(&mut self, at: usize) -> bool {
+        let one = self.all[at];
+        let mut flags = one.mnemonic() != Mnemonic::Xchg;
+        let mut found: Vec<Register> = match one.mnemonic() {
+            Mnemonic::Cmpxchg => vec![Register::RAX],
+            Mnemonic::Xchg | Mnemonic::Xadd => vec![one.op1_register().full_register()],
+            _ => Vec::new(),
+        };
+        let all = self.all;
+        let mut at = at;
+        for _ in 0..BEHIND {
+            at += 1;
+            let Some(next) = all.get(at) else { return false };
+            if next.flow_control() == FlowControl::UnconditionalBranch {
+                let Ok(target) = all.binary_search_by_key(&next.near_branch_target(), Instruction::ip) else {
+                    return false;
+                };
+                // The step above leads to the target.
+                let Some(before) = target.checked_sub(1) else { return false };
+                at = before;
+                continue;
+            }
+            if next.condition_code() != ConditionCode::None {
+                if flags {
+                    return true;
+                }
+                continue;
+            }
+            if next.flow_control() != FlowControl::Next {
+                return false;
+            }
+            let reads = self.used(next, reads).iter().any(|register| found.contains(register));
+            for register in self.used(next, writes) {
+                found.retain(|known| *known != register);
+                found.extend(reads.then_some(register));
+            }
+            if next.rflags_modified() != 0 {
+                flags = reads;
+            }
+        }
+        false
+    }
+
+    /// The whole registers that an instruction uses in a way.
+    fn used(&mut self, one: &Instruction, way: fn(OpAccess) -> bool) -> Vec<Register> {
+        let used = self.info.info(one).used_registers().iter();
+        used.filter(|used| way(used.access())).map(|used| used.register().full_register()).collect()
+    }
+}
+
+fn writes(access: OpAccess) -> bool {
+    matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+}
+
+fn reads(access: OpAccess) -> bool {
+    matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+}
+
+fn is_immediate(kind: OpKind) -> bool {
+    use OpKind::{
+        Immediate8, Immediate8to16, Immediate8to32, Immediate8to64, Immediate16, Immediate32, Immediate32to64,
+        Immediate64,
+    };
+    matches!(
+        kind,
+        Immediate8
+            | Immediate8to16
+            | Immediate8to32
+            | Immediate8to64
+            | Immediate16
+            | Immediate32
+            | Immediate32to64
+            | Immediate64
+    )
+}
+
+fn operand(one: &Instruction) -> Operand {
+    Operand { absolute: one.is_ip_rel_memory_operand(), offset: one.memory_displacement64() }
+}
+
+fn is_atomic(instruction: &Instruction) -> bool {
+    let memory = instruction.op_kinds().any(|kind| kind == OpKind::Memory);
+    instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg && memory
+}
+
 fn class(instruction: &Instruction) -> InstructionClass {
     if instruction.is_invalid() {
         return InstructionClass::Unknown;
     }
     let memory = instruction.op_kinds().any(|kind| kind == OpKind::Memory);
-    if instruction.has_lock_prefix() || instruction.mnemonic() == Mnemonic::Xchg && memory {
+    if is_atomic(instruction) {
         return InstructionClass::Locked;
     }
     // Each instruction names the CPU features that it needs, the widest among them.

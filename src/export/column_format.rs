@@ -86,7 +86,7 @@ fn scale(unit: Unit, least: f64) -> (f64, &'static str) {
         Unit::Share => return (0.01, "%"),
         Unit::Cores | Unit::Threads | Unit::Ratio | Unit::PerKiloInstructions => return (1.0, ""),
         Unit::PerSecond => &[(1e9, "G/s"), (1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")],
-        Unit::Count | Unit::Cycles | Unit::Instructions => {
+        Unit::Count | Unit::Cycles | Unit::Instructions | Unit::Samples | Unit::Microsamples => {
             &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
         }
         Unit::Hertz => &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")],

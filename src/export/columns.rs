@@ -21,6 +21,12 @@ pub(super) fn end(text: &str, columns: usize) -> String {
     fit::end(text, columns, ELLIPSIS)
 }
 
+/// A text as the beginning of a sentence or a heading.
+pub(super) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// Columns of the first name of a chain on a terminal, which leaves room for its callers.
 const FIRST: usize = 48;
 /// Columns of each further name, and those that a cut one needs to be recognised.

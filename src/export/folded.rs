@@ -2,6 +2,7 @@
 //! Names cannot break a line: `;` becomes `:`, and a number that ends a name is protected from parsers.
 
 use crate::export::inert;
+use crate::model::{MICROSAMPLES, Unit};
 use crate::view::CodeKind;
 use crate::view::Label;
 use crate::view::escape::visible;
@@ -13,9 +14,19 @@ pub fn render(flame: &FlameGraph, annotate: bool) -> Vec<u8> {
     let mut out = String::new();
     for line in &flame.stacks {
         out.push_str(&stack(&line.frames, annotate));
-        out.push_str(&format!(" {}\n", line.value));
+        out.push_str(&format!(" {}\n", value(line.value, flame.unit)));
     }
     inert::document(out)
+}
+
+/// A value; millionths are written as the fractions that they were read from.
+fn value(value: u64, unit: &str) -> String {
+    let (whole, part) = (value / MICROSAMPLES, value % MICROSAMPLES);
+    match (unit == Unit::Microsamples.symbol(), part) {
+        (false, _) => value.to_string(),
+        (true, 0) => whole.to_string(),
+        (true, _) => format!("{whole}.{part:06}").trim_end_matches('0').to_string(),
+    }
 }
 
 /// One stack without its value.
@@ -61,6 +72,14 @@ mod tests {
 
     fn frame(name: &str, kind: CodeKind, inlined: bool) -> Label {
         Label { text: name.to_string(), kind, inlined }
+    }
+
+    #[test]
+    fn millionths_come_out_as_fractions() {
+        for (number, expected) in [(500_000, "0.5"), (10_000_000, "10"), (3_250_001, "3.250001")] {
+            assert_eq!(value(number, "microsamples"), expected);
+            assert_eq!(value(number, "samples"), number.to_string());
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::quote::failed;
 use crate::error::{Context, Result};
-use crate::model::ModuleKind;
+use crate::model::{ModuleKind, Unit};
 use crate::view::CodeKind;
 use crate::view::escape::visible;
 use crate::view::sampled::{Cell, Path, Row, Sampled};
@@ -21,7 +21,7 @@ const KEEP_BYTES: usize = 64 << 20;
 pub fn write(sampled: &Sampled<'_>, out: &mut dyn Write) -> Result<()> {
     let mut stacks = Stacks::default();
     for row in sampled.rows() {
-        let event = text(sampled.event_name(row.event));
+        let event = event(sampled, &row);
         for share in row.shares() {
             let at = sampled.meta().started_mono_ns.saturating_add(share.at.0);
             let (seconds, micros) = (at / 1_000_000_000, at % 1_000_000_000 / 1000);
@@ -40,6 +40,15 @@ fn head(sampled: &Sampled<'_>, row: &Row) -> String {
     let comm = if comm.is_empty() { format!(":{}", row.tid) } else { comm };
     let cpu = row.cpu.map_or(String::new(), |cpu| format!(" [{cpu:03}]"));
     format!("{comm} {:5}/{:<5}{cpu}", row.pid, row.tid)
+}
+
+/// The event; periods are whole numbers, so the name says that they count millionths.
+fn event(sampled: &Sampled<'_>, row: &Row) -> String {
+    let unit = row.event.and_then(|event| Some(sampled.meta().events.get(usize::from(event))?.unit));
+    match unit.filter(|unit| *unit == Unit::Microsamples) {
+        Some(unit) => unit.symbol().to_string(),
+        None => text(sampled.event_name(row.event)),
+    }
 }
 
 /// A thread's name that no parser takes for a comment, for a name and a number, or for two names.

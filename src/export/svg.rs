@@ -126,6 +126,9 @@ fn scale(unit: &'static str, total: u64) -> (&'static str, f64) {
     match unit {
         "ns" if total >= 100_000_000_000 => ("ms", 1e-6),
         "ns" if total >= 100_000_000 => ("us", 1e-3),
+        "microsamples" if total >= 100_000_000_000 => ("samples", 1e-6),
+        "microsamples" if total >= 100_000_000 => ("thousandths of a sample", 1e-3),
+        "microsamples" => ("millionths of a sample", 1.0),
         "count" => ("events", 1.0),
         "B" => ("bytes", 1.0),
         other => (other, 1.0),

@@ -4,10 +4,10 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{MetricId, Unit};
 use crate::view::escape::visible;
-use crate::view::number::{percent, quantity, seconds, three_digits};
+use crate::view::number::{percent, quantity, seconds, several, three_digits};
 use crate::view::watch::{
     AlarmCleared, AlarmRaised, BaselineFacts, CommandResult, End, Line, LoadAxis, Message, PRIMARY, QuantityDeviation,
-    RATE, Recorded, RecordedPeriod, Start, Suspect, WatchEvent, WindowLine,
+    Recorded, RecordedPeriod, Start, Suspect, WatchEvent, WindowLine, WindowState,
 };
 
 /// The schema of [`json`], draft 2020-12.
@@ -46,7 +46,7 @@ fn begin(start: &Start) -> String {
         || " without a baseline".to_string(),
         |BaselineFacts { path, strength, .. }| {
             let (sources, levels) =
-                (counted(strength.sources as u64, "recording"), counted(strength.known_levels as u64, "level"));
+                (several(strength.sources as u64, "recording"), several(strength.known_levels as u64, "level"));
             format!(" against {} ({} windows of {sources}, {levels} known)", path.display(), strength.windows)
         },
     );
@@ -60,10 +60,6 @@ fn begin(start: &Start) -> String {
         text.push_str(&format!("; note: {}", note.text));
     }
     text
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn load(load: Option<f64>, axis: LoadAxis) -> String {
@@ -88,19 +84,34 @@ fn window(line: &WindowLine) -> String {
     let WindowLine { axis, primary, result, .. } = line;
     let ratio = result.ratio.map(|ratio| format!(", {}", times(*primary, ratio))).unwrap_or_default();
     let p99 = result.latency_p99.map(|ns| format!(", p99 {}", quantity(ns, Unit::Nanos).joined())).unwrap_or_default();
-    format!("{}{}{ratio}{p99}", result.state.label(), load(result.load, *axis))
+    format!("{}{ratio}{p99}", state(result.state, result.load, *axis))
+}
+
+/// A state with its load, or that no operation was counted.
+fn state(state: WindowState, at: Option<f64>, axis: LoadAxis) -> String {
+    let uncounted = at.is_none() && axis == LoadAxis::OpsPerSecond;
+    match state {
+        WindowState::UnknownLoad if uncounted => "at an unknown load: operations were not counted".to_string(),
+        WindowState::Unusual | WindowState::Alarm if uncounted => {
+            format!("{}, operations were not counted", state.label())
+        }
+        _ => format!("{}{}", state.label(), load(at, axis)),
+    }
 }
 
 fn alarm(raised: &AlarmRaised) -> String {
     let AlarmRaised { update, cause_text, alarm, diagnosis, .. } = raised;
+    // A wait may be made up for by cheaper operations: then its own quantity says what is worse.
+    let slower = (alarm.worst >= 1.0).then(|| longest(diagnosis.primary, alarm.worst));
+    let worse = || diagnosis.worse(alarm.cause).map(QuantityDeviation::against_usual);
+    let how = slower.or_else(worse).map_or(String::new(), |how| format!(", {how}"));
     let mut parts = vec![format!(
-        "{}: {cause_text} ({} confidence), {}{}",
+        "{}: {cause_text} ({} confidence){how}{}",
         if *update { "alarm goes on" } else { "ALARM" },
         alarm.confidence.word(),
-        longest(diagnosis.primary, alarm.worst),
         load(diagnosis.load, diagnosis.axis),
     )];
-    parts.extend(throughput(&diagnosis.quantities));
+    parts.extend(diagnosis.fewer().map(throughput));
     parts.extend(diagnosis.location.map(|location| format!("where to look: {}", location.label())));
     parts.extend(diagnosis.evidence.first().map(|evidence| evidence.text.trim_end_matches('.').to_string()));
     let above: Vec<_> = diagnosis.suspects.iter().filter(|it| it.above_threshold).take(3).map(suspect).collect();
@@ -110,11 +121,9 @@ fn alarm(raised: &AlarmRaised) -> String {
     parts.join("; ")
 }
 
-/// The loss of throughput, if any.
-fn throughput(quantities: &[QuantityDeviation]) -> Option<String> {
-    let fell = |it: &&QuantityDeviation| it.quantity.id == RATE && it.moved && it.now < it.expected;
-    let rate = quantities.iter().find(fell)?;
-    Some(format!("{} operations/s, usually {}", three_digits(rate.now), three_digits(rate.expected)))
+/// The loss of throughput.
+fn throughput(rate: &QuantityDeviation) -> String {
+    format!("{} operations/s, usually {}", three_digits(rate.now), three_digits(rate.expected))
 }
 
 fn suspect(suspect: &Suspect) -> String {
@@ -143,7 +152,7 @@ fn record(recorded: &Recorded) -> String {
     let size = recorded.bytes as f64 / 1e3;
     let removed = recorded.removed.len();
     let removed =
-        if removed == 0 { String::new() } else { format!("; removed {}", counted(removed as u64, "older recording")) };
+        if removed == 0 { String::new() } else { format!("; removed {}", several(removed as u64, "older recording")) };
     format!("recorded {period}: {path} ({size:.1} kB){removed}")
 }
 
@@ -158,8 +167,8 @@ fn message(kind: &str, message: &Message) -> String {
 }
 
 fn last(end: &End) -> String {
-    let (windows, alarms) = (counted(end.windows, "window"), counted(end.alarms, "alarm"));
-    format!("end: {}; {windows}, {alarms}, {} lost", end.reason, counted(end.lost, "record"))
+    let (windows, alarms) = (several(end.windows, "window"), several(end.alarms, "alarm"));
+    format!("end: {}; {windows}, {alarms}, {} lost", end.reason, several(end.lost, "record"))
 }
 
 #[cfg(test)]
@@ -167,7 +176,7 @@ fn last(end: &End) -> String {
 mod tests {
     use super::*;
     use crate::analysis::Window;
-    use crate::analysis::attribution::{Alarm, Cause, CauseLocation, Diagnosis, Evidence, WindowResult, WindowState};
+    use crate::analysis::attribution::{Alarm, Cause, CauseLocation, Diagnosis, Evidence, WindowResult};
     use crate::analysis::baseline::{KeyChange, Strength};
     use crate::analysis::diff::Quantity;
     use crate::analysis::finding::Confidence;
@@ -217,6 +226,7 @@ mod tests {
                 windows_outside: 3,
                 moved: true,
             }],
+            unusual: None,
             evidence: vec![Evidence {
                 cause: Cause::Llc,
                 share: Some(0.8),
@@ -289,7 +299,7 @@ mod tests {
                 })),
                 "watching pid 4 without a baseline, rows to d, metrics off; note: n",
             ),
-            (WatchEvent::Window(window), "unusual, but not for long enough, busy_cores 125% of usual, p99 1.20 ms"),
+            (WatchEvent::Window(window), "unusual, not an alarm, busy_cores 125% of usual, p99 1.20 ms"),
             (
                 WatchEvent::Alarm(Box::new(raised())),
                 "ALARM: more misses of the last-level cache (medium confidence), an operation takes 200% of its usual time at 1,000 \

@@ -163,6 +163,9 @@ impl Dialect {
         }
         if let Some(WindowType::WindowSpec(window)) = &mut function.over {
             nulls_last(&mut window.order_by);
+            if window.order_by.len() > 1 {
+                window.order_by.iter_mut().for_each(|by| self.null_as_bound(by));
+            }
             let cumulates = !window.order_by.is_empty() && window.window_frame.is_none();
             let of_frame = ["sum", "count", "avg", "min", "max", "first_value", "last_value"].contains(&name.as_str());
             if cumulates && of_frame {
@@ -238,6 +241,33 @@ impl Dialect {
         }
         Err(unsupported("texts of floating-point numbers")
             .hint("Leave it a number, or write CAST(ROUND(x) AS BIGINT)."))
+    }
+
+    /// By several keys polars puts nulls first in a window, whatever is asked for: they become a value beyond all others.
+    /// (A key of its own for them would have the name of the key it belongs to, and there each name is one key's.)
+    fn null_as_bound(&self, by: &mut OrderByExpr) {
+        let is_highest = (by.options.asc == Some(false)) == (by.options.nulls_first == Some(true));
+        let signed = |bound: Expr| match is_highest {
+            true => bound,
+            false => nested(Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(bound) }),
+        };
+        let (value, bound) = match self.kinds.of(&by.expr) {
+            // Wider than any column of integers.
+            Some(ValueKind::Integer | ValueKind::Unsigned) => {
+                let wide = |value| cast(value, DataType::HugeInt);
+                (
+                    wide(by.expr.clone()),
+                    binary(signed(wide(number("9000000000000000000"))), BinaryOperator::Multiply, wide(number("1000"))),
+                )
+            }
+            Some(ValueKind::Number) => (by.expr.clone(), signed(call("exp", [number("1000.0")]))),
+            Some(ValueKind::Text) => {
+                let bound = if is_highest { "\u{10ffff}" } else { "" };
+                (by.expr.clone(), Expr::Value(Value::SingleQuotedString(bound.to_string()).into()))
+            }
+            Some(ValueKind::Boolean) | None => return,
+        };
+        by.expr = call("coalesce", [value, bound]);
     }
 
     /// To an integer, DuckDB rounds, half to even, where polars truncates. Narrow integers are as wide as others.

@@ -19,6 +19,7 @@ pub fn perf_records(data: &[u8]) {
     let layout = Layout {
         members: ring >> 4 & 1,
         chain: has(1),
+        user_chain: has(128),
         raw: has(2),
         branches: has(4),
         registers,

@@ -131,8 +131,24 @@ pub struct OffCpu {
     /// How many waits it is the sum of: 1, or more where the kernel summed the short ones; 0 for a part of the time of
     /// one that is counted elsewhere.
     pub count: u64,
-    /// The longest of them as far as known, blocked and queued.
+    /// The longest of them as far as known, blocked and queued. Of a wait that began before the capture, its age at the
+    /// end of this span.
     pub longest: Nanos,
+    /// Whether the thread was seen to leave the CPU.
+    pub began: WaitBegan,
+}
+
+/// When a wait began, as far as known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitBegan {
+    /// The thread was seen to leave the CPU.
+    #[default]
+    Seen,
+    /// Before the capture; `longest` is the wait's age. A later span of the same wait continues it and counts none.
+    Before,
+    /// The same, but the kernel does not tell when: `longest` is the least that the age can be.
+    LongBefore,
 }
 
 impl OffCpu {

@@ -4,6 +4,15 @@ use super::FrameId;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+/// What was read of a recording's code.
+#[derive(Debug, Clone, Default)]
+pub struct ReadCode {
+    /// The instructions at the hottest frames.
+    pub instructions: SampledCode,
+    /// The locks on all stacks.
+    pub locks: LockCode,
+}
+
 /// The instructions that samples stand for, by frame. Frames whose code cannot be read are absent.
 pub type SampledCode = FxHashMap<FrameId, SampledInstruction>;
 
@@ -14,6 +23,18 @@ pub struct SampledInstruction {
     pub locked: bool,
     /// Whether it works on 512 bits.
     pub wide: bool,
+}
+
+/// The frames at code that takes or releases a lock. Other frames, and those whose code cannot be read, are absent.
+pub type LockCode = FxHashMap<FrameId, LockRole>;
+
+/// How the code at a frame takes part in taking or releasing a lock, by its instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockRole {
+    /// Whether its function does other work as well: then the function itself takes the lock, else its caller does.
+    pub inline: bool,
+    /// Whether it runs only while another thread holds the lock: a loop that pauses.
+    pub spins: bool,
 }
 
 /// The architectures whose code can be decoded.

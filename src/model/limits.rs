@@ -83,6 +83,7 @@ limits! {
         INFLATED_RATIO: u64 = 64, "times", "growth of a section of more than 16 MiB by decompression", "no lines and inlined functions";
         INLINED_DEPTH: usize = 256, "levels", "inlined calls within each other", "no lines and inlined functions in that unit";
         UNITS_AT_ADDRESS: usize = 64, "units", "compilation units that claim one address", "the first ones are searched";
+        SPLIT_UNITS: usize = 4096, "files", "split debug information (.dwo) of one program", "no inlined functions in the other units";
     }
     "perf maps and jitdumps" {
         JIT_MAP_BYTES: u64 = 256 << 20, "bytes", "a perf map", "the rest is not read";
@@ -91,6 +92,7 @@ limits! {
         JIT_NAMES: usize = 128 << 20, "bytes", "names of one process's functions, those of a jitdump twice", "later functions have no names";
         JIT_NAMES_IN_ALL: usize = 512 << 20, "bytes", "names of all processes' functions", "the process with the most has none";
         JIT_FUNCTIONS: usize = 1 << 20, "functions", "functions of one process", "later functions have no names";
+        JIT_TABLES: usize = 1 << 15, "tables", "unwind tables of one process's functions", "stacks end at later functions";
     }
     "perf.data" {
         PERF_EVENTS: usize = u16::MAX as usize, "events", "events of a file", "further events are left out";

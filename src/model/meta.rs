@@ -55,6 +55,10 @@ pub struct Meta {
     /// if that was not possible, and in older recordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_cost_ns: Option<u64>,
+    /// Time that sampling added to a switch to a thread of the target, measured in the same way; `None` also if its events were
+    /// on CPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling_switch_cost_ns: Option<u64>,
     /// The source of off-CPU spans; `None` if there was none. Older recordings do not store it: they used tracepoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitSource>,
@@ -93,6 +97,7 @@ impl Meta {
             coverage: Vec::new(),
             hardware: HardwarePlan::default(),
             sample_cost_ns: None,
+            sampling_switch_cost_ns: None,
             waits: None,
             samples: None,
             records: Vec::new(),

@@ -137,10 +137,10 @@ metrics! {
     SamplingShare "sampling_share" = metric(S::Tool, "target: by samples", U::Share, Sampling);
     CountingShare "counting_share" = metric(S::Tool, "target: by counters", U::Share, Counting);
     WaitStacksShare "wait_stacks_share" = metric(
-        S::Tool, "target: by stacks of waits", U::Share, Over(Target, "wait-stacks-time", "task-clock"),
+        S::Tool, "target: by seeing waits", U::Share, Over(Target, "wait-stacks-time", "task-clock"),
     );
     LatencyProbesShare "latency_probes_share" = metric(
-        S::Tool, "target: by latency probes", U::Share, Over(Target, "latency-probes-time", "task-clock"),
+        S::Tool, "target: by probes", U::Share, Over(Target, "latency-probes-time", "task-clock"),
     );
     SamplesCoverage "samples_coverage" = metric(S::Tool, "CPU time sampled", U::Share, Sampled);
     SamplesLostShare "samples_lost_share" = metric(S::Tool, "records lost", U::Share, LostShare);

@@ -194,7 +194,7 @@ impl Computation {
             Gap([a, b], [c, d]) => format!("d {a} / d {b} - d {c} / d {d}"),
             LostShare => "lost / (lost + samples)".to_string(),
             Sampled => "weight of the samples / d CPU time".to_string(),
-            Sampling => "samples * cost of one / d task-clock".to_string(),
+            Sampling => "(samples * cost of one + switches * cost of events at one) / d task-clock".to_string(),
             Counting => "switches * cost of counting in one / d task-clock".to_string(),
             Operations => "d operations".to_string(),
             OperationRate => "d operations / wall".to_string(),

@@ -36,6 +36,7 @@ mod planted;
 pub mod profile;
 mod progress;
 mod result_table;
+mod runtime;
 mod short_text;
 mod sources;
 mod stack;
@@ -55,7 +56,7 @@ pub use colocate::{ColocateMeta, ColocateRun, ColocatedProgram, Control, Imposed
 pub use coordinated_omission::CoordinatedOmission;
 pub use counter::{CounterDef, CounterId, CounterReading, Scope};
 pub use dataset::{AlarmRow, DatasetRows, FORMAT as DATASET_FORMAT, FunctionRow, NeighbourRow, WindowRow};
-pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick};
+pub use event::{Definition, Event, LossKind, Lost, Mark, OffCpu, Sample, TaskState, Tick, WaitBegan};
 pub use event_spec::{AccessSampling, EventKind, EventSpec};
 pub use file_stamp::{FileStamp, Identity};
 pub use formula::{Formula, Sign};
@@ -63,7 +64,8 @@ pub use hardware::{AbsentMetric, HardwareEvent, HardwareGroup, HardwarePlan, KIN
 pub use health::{BandwidthRow, CacheHealth, CurvePoint, Health, LatencyRow, NodeRow};
 pub use host::{CpuTopology, HostFacts};
 pub use instruction::{
-    Architecture, DecodedInstruction, FunctionCode, InstructionClass, SampledCode, SampledInstruction, Syntax,
+    Architecture, DecodedInstruction, FunctionCode, InstructionClass, LockCode, LockRole, ReadCode, SampledCode,
+    SampledInstruction, Syntax,
 };
 pub use latency_count::LatencyCount;
 pub use latency_spec::{LatencySpec, TimeUnit};
@@ -85,6 +87,7 @@ pub use plan::{CallGraph, OnlyCode, Plan, Rate};
 pub use planted::{PlantedCause, PlantedKind, PlantedTruth};
 pub use progress::{Progress, ProgressState, ProgressUnit};
 pub use result_table::{ResultColumn, ResultTable};
+pub use runtime::Runtime;
 pub use short_text::ShortText;
 pub use sources::{RecordCount, SampleSource, WaitSource};
 pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};
@@ -92,4 +95,4 @@ pub use sweep::{Placement, Region, RunMeta, RunState, SweepMeta, Width};
 pub use target::{Alias, Target, TargetFacts};
 pub use task::{TaskChange, TaskEvent};
 pub use timed_operation::TimedOperation;
-pub use unit::Unit;
+pub use unit::{MICROSAMPLES, Unit};

@@ -51,7 +51,16 @@ pub enum Unit {
     /// Mean number of threads.
     #[serde(rename = "threads")]
     Threads,
+    /// Samples that another profiler counted: the weight is their number.
+    #[serde(rename = "samples")]
+    Samples,
+    /// Millionths of a sample, where another profiler wrote fractions.
+    #[serde(rename = "microsamples")]
+    Microsamples,
 }
+
+/// Millionths in a sample.
+pub const MICROSAMPLES: u64 = 1_000_000;
 
 impl Unit {
     /// Its symbol, which is also its stable name in every output for programs.
@@ -73,6 +82,18 @@ impl Unit {
             Unit::Ratio => "ratio",
             Unit::Cores => "cores",
             Unit::Threads => "threads",
+            Unit::Samples => "samples",
+            Unit::Microsamples => "microsamples",
+        }
+    }
+
+    /// How many samples rows of this weight stand for; `rows` of a profiler that wrote a row for each.
+    #[must_use]
+    pub const fn samples(self, rows: u64, weight: u64) -> u64 {
+        match self {
+            Unit::Samples => weight,
+            Unit::Microsamples => weight.saturating_add(MICROSAMPLES / 2) / MICROSAMPLES,
+            _ => rows,
         }
     }
 }
@@ -120,6 +141,8 @@ mod tests {
             ("ratio", Unit::Ratio),
             ("cores", Unit::Cores),
             ("threads", Unit::Threads),
+            ("samples", Unit::Samples),
+            ("microsamples", Unit::Microsamples),
         ] {
             assert_eq!(serde_json::from_value::<Unit>(text.into()).unwrap(), unit);
             assert_eq!(serde_json::to_value(unit).unwrap(), text);

@@ -5,10 +5,23 @@ use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::limits::OPS_FILE_BYTES;
 use crate::sys::files::{open_regular, read_from};
 use std::path::Path;
+use std::time::Duration;
 
-/// The first number in the file.
+/// How often an empty file is read again: a program that writes it anew has emptied it, and writes the number next.
+const RETRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The first number in the file. Waits while the file is empty, for 100 ms at most.
 pub(super) fn read(path: &Path) -> Result<f64> {
-    let bytes = open_regular(path).and_then(|(file, _)| read_from(&file, 0, OPS_FILE_BYTES));
+    let read = || open_regular(path).and_then(|(file, _)| read_from(&file, 0, OPS_FILE_BYTES));
+    let mut bytes = read();
+    for _ in 0..RETRIES {
+        if !bytes.as_ref().is_ok_and(Vec::is_empty) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        bytes = read();
+    }
     let bytes = bytes.context(|| format!("cannot read operations from {}", path.display())).map_err(|error| {
         let hint = "Give a file that the program writes its total number of operations to.";
         if error.kind() == ErrorKind::NotFound { error.hint(hint) } else { error }
@@ -41,6 +54,19 @@ mod tests {
                 other => panic!("{text:?}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_anew_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("total");
+        std::fs::write(&path, "").unwrap();
+        let reads = std::thread::scope(|scope| {
+            let reading = scope.spawn(|| (0..3).find_map(|_| read(&path).ok()));
+            std::fs::write(&path, "7").unwrap();
+            reading.join().unwrap()
+        });
+        assert_eq!(reads, Some(7.0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! rate. Each reading becomes one total, which only grows.
 
 mod file;
+mod growth;
 mod http;
 mod latency;
 mod latency_spec;

@@ -1,11 +1,12 @@
 //! Finds numbers in a command's output, line by line, and adds them up. It reads bytes that have already been passed
 //! on, so the output is neither changed nor delayed.
 
+use super::growth::Growth;
 use super::number::first_number;
 use super::total::Total;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::NumberKind;
 use crate::model::limits::OPS_LINE_BYTES;
+use crate::model::{Note, NumberKind};
 use crate::units::{Nanos, Ops};
 use regex::bytes::Regex;
 
@@ -24,6 +25,11 @@ pub struct Matcher {
     pattern: Regex,
     reads: NumberKind,
     total: Total,
+    /// What should be totals may turn out to be rates: both are counted until the numbers show it.
+    as_rates: Total,
+    growth: Growth,
+    /// Whether the last line says that its number is a rate.
+    says_rate: bool,
     lines: Lines,
     /// Time of the last number, and the total with it.
     latest: Option<(Nanos, Ops)>,
@@ -57,8 +63,9 @@ impl Matcher {
     /// # Errors
     /// `Usage` for an invalid pattern.
     pub fn new(text: &str, reads: NumberKind) -> Result<Matcher> {
-        let lines = Default::default();
-        Ok(Matcher { pattern: pattern("--ops", text)?, reads, total: Total::from_nothing(), lines, latest: None })
+        let (total, as_rates) = (Total::from_nothing(), Total::from_nothing());
+        let (pattern, growth, lines) = (pattern("--ops", text)?, Growth::default(), Lines::default());
+        Ok(Matcher { pattern, reads, total, as_rates, growth, says_rate: false, lines, latest: None })
     }
 
     /// Takes bytes that were printed at a time since the session's start. Lines end with a line feed or, if they are
@@ -82,9 +89,36 @@ impl Matcher {
         self.latest
     }
 
+    /// What the numbers are: as requested, but totals that do not grow are rates.
+    #[must_use]
+    pub fn reads(&self) -> NumberKind {
+        match self.reads {
+            NumberKind::Total if self.growth.is_rate() => NumberKind::Rate,
+            reads => reads,
+        }
+    }
+
+    /// What was taken for what, where it was not as requested or cannot be known.
+    #[must_use]
+    pub fn note(&self) -> Option<Note> {
+        let text = match (self.reads, self.reads()) {
+            (NumberKind::Total, NumberKind::Rate) => {
+                "operations: the printed numbers do not grow, so they were taken as rates per second, not as totals"
+            }
+            (NumberKind::Total, NumberKind::Total) if self.says_rate && self.growth.is_single() => {
+                "operations: one number was printed, on a line that reads like a rate, and it was taken as a total"
+            }
+            _ => return None,
+        };
+        let fix = Some("State that they are rates: --ops 'regex-rate:PATTERN'.".to_string());
+        Some(Note { topic: "ops-rate".to_string(), text: text.to_string(), fix })
+    }
+
     fn matched(&mut self, line: &[u8], at: Nanos) {
+        let mut end = line.len();
         let number = |found: regex::bytes::Captures<'_>| {
             let text = found.get(1).or_else(|| found.get(0))?;
+            end = text.end();
             first_number(&String::from_utf8_lossy(text.as_bytes()))
         };
         let numbers = self.pattern.captures_iter(line).filter_map(number);
@@ -92,16 +126,30 @@ impl Matcher {
         if count == 0 {
             return;
         }
+        let (since, before) = self.latest.unwrap_or_default();
+        let at_rate = last * (at - since).seconds();
         match self.reads {
-            NumberKind::Total => self.total.read([(String::new(), last)]),
-            NumberKind::Sum => self.total.add(sum),
-            NumberKind::Rate => {
-                let since = self.latest.map_or(Nanos(0), |(before, _)| before);
-                self.total.add(last * (at - since).seconds());
+            NumberKind::Total => {
+                self.total.read([(String::new(), last)]);
+                self.as_rates.add(at_rate);
+                self.growth.take(at, last);
+                self.says_rate = says_rate(&line[end..]);
             }
+            NumberKind::Sum => self.total.add(sum),
+            NumberKind::Rate => self.total.add(at_rate),
         }
-        self.latest = Some((at, self.total.ops()));
+        let is_found_rate = self.reads != self.reads();
+        let ops = if is_found_rate { self.as_rates.ops() } else { self.total.ops() };
+        // What was reported before the numbers showed what they are stays counted.
+        self.latest = Some((at, ops.max(before)));
     }
+}
+
+/// Whether the words after a number make it a rate: `1000 ops/s`, `1000 requests per second`.
+fn says_rate(rest: &[u8]) -> bool {
+    let rest = String::from_utf8_lossy(rest).to_lowercase();
+    let words: Vec<&str> = rest.split_whitespace().take(3).collect();
+    words.iter().any(|word| word.contains("/s")) || words.join(" ").contains("per s")
 }
 
 impl Lines {
@@ -160,11 +208,38 @@ mod tests {
     fn numbers_become_totals_as_they_are_meant() {
         check("ops ([0-9]+)", NumberKind::Total, &["ops 10\n", "ops 30\nops 25\n", "else\n"], Some((2, 55)));
         check("ops (.*)", NumberKind::Total, &["\nops 1,234k\n"], Some((1, 1_234_000)));
+        // A total that is 1,000 in every second, or about it, is a rate.
+        check("([0-9]+) ops", NumberKind::Total, &["1000 ops\n"; 10], Some((10, 10_000)));
+        let rates = ["1000 ops\n", "1100 ops\n", "950 ops\n", "1020 ops\n"];
+        check("([0-9]+) ops", NumberKind::Total, &rates, Some((4, 4070)));
         check("[0-9]+ done", NumberKind::Sum, &["3 done, 4 done\n", "5 done\n"], Some((2, 12)));
         check("rps=(\\S+)", NumberKind::Rate, &["rps=100\n", "-\n", "rps=2.5\n", "x"], Some((3, 105)));
         check("ops ([0-9]+)", NumberKind::Total, &["nothing\n", "ops x\n"], None);
         check("ops (-?[0-9]+)", NumberKind::Total, &["ops -5\n"], None);
         check("ops 0*(0)", NumberKind::Sum, &["ops 0\n"], Some((1, 0)));
+    }
+
+    #[test]
+    fn what_was_taken_is_said_where_it_matters() {
+        for (pieces, reads, said) in [
+            (&["1000 ops/s\n", "1010 ops/s\n"][..], NumberKind::Rate, Some("taken as rates per second")),
+            (&["1000 ops/s\n"], NumberKind::Total, Some("one number was printed")),
+            (&["1000 requests per second\n"], NumberKind::Total, Some("one number was printed")),
+            (&["1000 ops in 2 s\n"], NumberKind::Total, None),
+            (&["1000 ops\n", "2000 ops\n"], NumberKind::Total, None),
+            (&["nothing\n"], NumberKind::Total, None),
+        ] {
+            let mut matcher = Matcher::new("([0-9]+) (?:ops|requests)", NumberKind::Total).unwrap();
+            for (at, piece) in (1..).zip(pieces) {
+                matcher.take(Stream::Out, piece.as_bytes(), Nanos(at * SECOND));
+            }
+            let note = matcher.note().map(|note| note.text);
+            assert_eq!((matcher.reads(), note.is_some()), (reads, said.is_some()), "{pieces:?} {note:?}");
+            assert!(said.is_none_or(|part| note.unwrap().contains(part)), "{pieces:?}");
+        }
+        let mut stated = Matcher::new("([0-9]+) ops", NumberKind::Rate).unwrap();
+        stated.take(Stream::Out, b"1000 ops/s\n", Nanos(SECOND));
+        assert_eq!(stated.note(), None);
     }
 
     #[test]

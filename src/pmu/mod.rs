@@ -50,6 +50,12 @@ pub fn name_of(kind: &EventKind) -> Option<(String, Unit)> {
     names::name_of(kind)
 }
 
+/// The generic event of this name and the unit of one count: the reverse of [`name_of`].
+#[must_use]
+pub fn event_of(name: &str) -> Option<(EventKind, Unit)> {
+    names::generic(name)
+}
+
 /// The kernel's descriptions of its performance monitoring units: text files below `/sys/bus/event_source/devices`,
 /// addressed relative to it, e.g. `cpu/format/event`.
 pub trait EventSources {

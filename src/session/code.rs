@@ -130,6 +130,11 @@ impl RecordedCode {
         Some(disassembly::disassemble(&code, Syntax::default()).into_iter().next()?.text)
     }
 
+    /// The recorded file of a module, if it is here.
+    pub(super) fn file(&mut self, module: &ModuleDef) -> Option<ObjectFile> {
+        self.open(module).file.clone()
+    }
+
     fn open(&mut self, module: &ModuleDef) -> &mut Opened {
         let (files, started_ns) = (&self.files, self.started_ns);
         let open = || {
@@ -160,7 +165,7 @@ impl Opened {
 }
 
 /// A frame's address in a file, and that module.
-fn in_file(profile: &Profile, frame: FrameId) -> Option<(FrameDef, &ModuleDef)> {
+pub(super) fn in_file(profile: &Profile, frame: FrameId) -> Option<(FrameDef, &ModuleDef)> {
     let frame = *profile.frame(frame)?;
     let module = profile.module(frame.module?).filter(|module| module.kind == ModuleKind::File)?;
     Some((frame, module))

@@ -20,6 +20,8 @@ enum Order {
     Begin { begun: Sender<()> },
     /// The target started a process.
     FollowedTasks(u32),
+    /// A process of the target executed a program.
+    Executed,
     /// Read once more, then end.
     Finish { read: Sender<LastReading> },
 }
@@ -62,16 +64,23 @@ impl Counting {
         Ok(Counting { orders, thread: thread.context(|| "cannot start a thread")? })
     }
 
-    /// Adds the processes that the target has started.
+    /// Passes on which processes the target has started, and that one of them executed a program.
     pub(super) fn follow(&self, events: &[Event]) {
-        for event in events {
-            if let Event::Task(task) = event
-                && task.pid == task.tid
-                && matches!(task.change, TaskChange::Born { .. })
-            {
+        let processes = events.iter().filter_map(|event| match event {
+            Event::Task(task) if task.pid == task.tid => Some(task),
+            _ => None,
+        });
+        let mut executed = false;
+        for task in processes {
+            match task.change {
                 // A send fails only after the last window, when there is nothing left to follow.
-                let _ = self.orders.send(Order::FollowedTasks(task.pid));
+                TaskChange::Born { .. } => drop(self.orders.send(Order::FollowedTasks(task.pid))),
+                TaskChange::Renamed { exec, .. } => executed |= exec,
+                _ => {}
             }
+        }
+        if executed {
+            let _ = self.orders.send(Order::Executed);
         }
     }
 
@@ -115,6 +124,7 @@ impl Windows {
         loop {
             match self.next_order(mailbox) {
                 Ok(Order::FollowedTasks(pid)) => self.readings.follow(pid),
+                Ok(Order::Executed) => self.readings.executed(self.clock.now()),
                 Ok(Order::Begin { begun }) => {
                     let first = self.begin();
                     // The waiting side may have given up. A missing reader is noticed at the first window.

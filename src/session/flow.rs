@@ -6,7 +6,7 @@ use super::operations::{CountedOperations, LastOrder, Operations};
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{Ended, LastReading, Reader, Sampler};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{Event, LatencyCount, Note};
+use crate::model::{Event, Note};
 use crate::sys::clock::Clock;
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
@@ -247,10 +247,7 @@ impl RunningCapture {
             notes.extend(said);
         }
         // What these threads sent after the stream had ended. Of totals, the last one says it all.
-        late.extend(self.batches.try_iter().flatten().filter_map(|event| match event {
-            Event::Latency(row) => Some(Event::Latency(LatencyCount { at: row.at.min(ended.at), ..row })),
-            _ => None,
-        }));
+        late.extend(self.batches.try_iter().flatten().filter(|event| matches!(event, Event::Latency(_))));
         Ok(CaptureEnd { late, notes, ended })
     }
 }

@@ -8,7 +8,7 @@ use super::operations::{self, Operations};
 use super::recorder::{Outcome, Recorder, add_capture_end};
 use crate::analysis::Window;
 use crate::collect::canaries::CanaryThread;
-use crate::collect::neighbours::NeighbourSources;
+use crate::collect::neighbours::{NeighbourScope, NeighbourSources};
 use crate::collect::readings::{Readings, Sources};
 use crate::collect::sampler::{Ended, Sampler};
 use crate::collect::{catalog, host, target};
@@ -57,8 +57,10 @@ impl LiveCapture {
         let mut sampler = Sampler::open(&plan, &clock)?;
         let operations = Operations::open(&plan, sampler.take_command_output(), clock)?;
         let mut readings = Readings::open(Sources::live()?, &plan.target, sampler.command_pid(), clock.now())?;
-        if plan.neighbours {
-            readings.watch_neighbours(NeighbourSources::live()?)?;
+        if plan.neighbours || plan.off_cpu {
+            // Who waits for a CPU wants to know who had it.
+            let scope = if plan.neighbours { NeighbourScope::All } else { NeighbourScope::CpuTime };
+            readings.watch_neighbours(NeighbourSources::live()?, scope)?;
         }
         if plan.probe {
             readings.watch_canaries(CanaryThread::start(ProcFs::new("/proc"), &SysFs::new("/sys"))?);
@@ -76,6 +78,7 @@ impl LiveCapture {
             events: sampler.events().to_vec(),
             hardware: sampler.hardware().clone(),
             sample_cost_ns: sampler.sample_cost().map(|cost| cost.0),
+            sampling_switch_cost_ns: sampler.switch_cost().map(|cost| cost.0),
             waits: sampler.waits(),
             samples: Some(sampler.sample_source()),
             started_unix_ns: clock::unix_ns() - clock.now().0,

@@ -8,6 +8,7 @@ mod flow;
 pub mod import;
 mod live;
 mod live_session;
+mod lock_code;
 mod name_store;
 mod naming;
 mod operations;
@@ -19,6 +20,7 @@ mod signal_thread;
 
 pub use crate::collect::sampler::EndReason;
 pub use code::RecordedCode;
+pub(crate) use import::folded::{AFTER, BEFORE};
 pub use live::{CountedRun, LiveCapture};
 pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent, SessionHandle};
 #[cfg(any(test, fuzzing))]
@@ -26,7 +28,8 @@ pub(crate) use naming::hear;
 pub use naming::serve_names;
 pub use recorder::{CaptureStats, Outcome};
 pub use remote::{RemoteCapture, RemoteCommand, StreamSender};
-pub use replay::{is_perf_data, open, open_with};
+pub(crate) use replay::holds_both_sides;
+pub use replay::{is_importable, open, open_with};
 pub use signal_thread::{SignalThread, suspend};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::flow::{CaptureEnd, CaptureStep, RunningCapture};
 use super::operations::AddedOperations;
 use crate::collect::sampler::EndReason;
 use crate::error::{Error, Result};
-use crate::model::{Event, Meta, StackEnd};
+use crate::model::{Event, Meta, Note, StackEnd};
 use crate::store::Writer;
 use crate::sys::clock::Clock;
 use crate::sys::signals::{Signal, Signals};
@@ -133,6 +133,10 @@ impl Recorder {
 
 /// Adds the metadata that is known only at the end of a capture.
 pub(super) fn add_capture_end(meta: &mut Meta, last: &CaptureEnd) {
+    // The last rate says what the first did, and more.
+    if last.notes.iter().any(|note| note.topic == Note::SAMPLING_SLOWED) {
+        meta.notes.retain(|note| note.topic != Note::SAMPLING_SLOWED);
+    }
     meta.notes.extend(last.notes.iter().cloned());
     meta.duration_ns = Some(last.ended.at.0);
     meta.exit_status = last.ended.exit_status;

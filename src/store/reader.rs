@@ -233,6 +233,10 @@ fn locate(dir: &Path) -> Result<PathBuf> {
     let named = folder::path(dir);
     [dir.to_path_buf(), named.clone()].into_iter().find(|path| path.join(META).is_file()).ok_or_else(|| {
         let message = match (dir.exists(), named == dir) {
+            (true, _) if dir.is_file() => format!(
+                "{} is neither a recording nor a file of another profiler (perf.data, the text of perf script, folded stacks)",
+                dir.display()
+            ),
             (true, _) => format!("{} is not a recording: it has no {META}", dir.display()),
             (false, true) => format!("{} does not exist", dir.display()),
             (false, false) => format!("neither {} nor {} exists", dir.display(), named.display()),

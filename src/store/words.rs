@@ -3,7 +3,7 @@
 
 use crate::model::{
     AccessKind, LossKind, MembershipSource, MemoryLevel, ModuleKind, NeighbourKind, PageKind, Snoop, StackEnd,
-    TaskState, TlbResult, Unit,
+    TaskState, TlbResult, Unit, WaitBegan,
 };
 
 /// An enumeration with one word for each value.
@@ -31,6 +31,7 @@ macro_rules! words {
 words! {
     StackEnd { Whole = "whole", Truncated = "truncated", Broken = "broken", NotTaken = "not_taken" }
     TaskState { Runnable = "runnable", Sleeping = "sleeping", DiskSleep = "disk_sleep", Other = "other" }
+    WaitBegan { Seen = "seen", Before = "before", LongBefore = "long_before" }
     LossKind {
         Ring = "ring", Samples = "samples", Switches = "switches", Wakeups = "wakeups", Tasks = "tasks", Throttled = "throttled", OffCpu = "off_cpu"
     }
@@ -51,6 +52,6 @@ words! {
     Unit {
         Count = "count", Nanos = "nanos", Cycles = "cycles", Instructions = "instructions", Bytes = "bytes", Seconds = "s", Micros = "us",
         Hertz = "Hz", BytesPerSecond = "B/s", PerSecond = "1/s", PerKiloInstructions = "1/kinstr", Share = "share", Ratio = "ratio",
-        Cores = "cores", Threads = "threads"
+        Cores = "cores", Threads = "threads", Samples = "samples", Microsamples = "microsamples"
     }
 }

@@ -8,7 +8,7 @@ use crate::analysis::TimeRange;
 use crate::analysis::sweep::Run;
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Note, Plan, RunMeta, RunState, SweepMeta, Target};
-use crate::session::{self, EndReason, LiveCapture, Outcome};
+use crate::session::{self, EndReason, LiveCapture, Outcome, RecordedCode};
 use crate::store::Writer;
 use crate::sys::signals::{Signal, Signals};
 use crate::sys::terminal::redirect_streams;
@@ -257,7 +257,8 @@ impl Sweep {
 pub(super) fn digest(meta: &SweepMeta, run: &RunMeta, recording: &std::path::Path) -> Result<Run> {
     let profile = session::open(recording)?;
     let time = TimeRange { from: meta.leave_out, to: None };
-    Ok(Run::of(&profile, run.n, time.window(&profile.ticks, profile.duration())))
+    let locks = RecordedCode::of(&profile.meta, None).locks(&profile);
+    Ok(Run::with_locks(&profile, run.n, time.window(&profile.ticks, profile.duration()), &locks))
 }
 
 /// Whether the sweep must end: `stop` was set, or a signal arrived between two runs.

@@ -3,7 +3,7 @@
 
 use super::debug_data::debug_data;
 use super::demangle::demangle;
-use super::dwarf::{Cached, Debug, cached, open};
+use super::dwarf::{Cached, Debug, SplitFiles, SplitSource, cached, is_split, open};
 use super::fde::{self, Section};
 use super::files::Files;
 use super::functions::Functions;
@@ -23,7 +23,11 @@ pub(super) struct Image {
     build_id: Option<BuildId>,
     /// File offset, address and size of each loaded segment.
     segments: Vec<(u64, u64, u64)>,
-    debug_file: Option<Attached>,
+    debug: Attached,
+    /// Where the files are that its debug information is split into.
+    split: Option<Box<dyn SplitFiles>>,
+    /// Whether inlined calls are missing because a file that they are in is not here.
+    incomplete: Cell<bool>,
     /// Whether names are missing because of a limit.
     limited: Cell<bool>,
     tables: RefCell<Rc<Tables>>,
@@ -39,10 +43,13 @@ struct Tables {
     unwind: OnceCell<Option<UnwindSections>>,
 }
 
-/// A separate debug file, and the supplementary file that dwz moved common parts of it to.
+/// A separate debug file, and the supplementary file that dwz moved common parts of it to, or of the image itself.
+#[derive(Default)]
 pub(super) struct Attached {
-    pub(super) file: ObjectFile,
+    pub(super) file: Option<ObjectFile>,
     pub(super) supplement: Option<ObjectFile>,
+    /// The name of a supplementary file that is not here.
+    pub(super) missing: Option<String>,
 }
 
 /// The addresses and bytes of `.eh_frame_hdr` and `.eh_frame`.
@@ -60,7 +67,9 @@ impl Image {
             label: label.to_string(),
             build_id,
             segments,
-            debug_file: None,
+            debug: Attached::default(),
+            split: None,
+            incomplete: Cell::new(false),
             limited: Cell::new(false),
             tables: RefCell::default(),
         })
@@ -75,20 +84,30 @@ impl Image {
         open(&cached(&self.file)).is_ok_and(|file| file.section_by_name(".debug_info").is_some())
     }
 
-    pub(super) fn attach(&mut self, file: Attached) {
-        self.debug_file = Some(file);
+    pub(super) fn attach(&mut self, debug: Attached) {
+        self.debug = debug;
+    }
+
+    /// Looks for the files that debug information is split into there, if it is.
+    pub(super) fn split_into(&mut self, place: Box<dyn SplitFiles>, files: &dyn Files) {
+        let file = self.debug.file.as_ref().unwrap_or(&self.file);
+        self.split = is_split(file, files).then_some(place);
+    }
+
+    /// Whether inlined calls are missing because a file that they are in is not here, and the file's name if it is known.
+    pub(super) fn incomplete(&self) -> Option<(&str, Option<&str>)> {
+        let missing = self.debug.missing.as_deref();
+        (missing.is_some() || self.incomplete.get()).then_some((&self.label, missing))
     }
 
     /// The files that names are read from; `None` if one of them cannot be told from others.
     pub(super) fn sources(&self) -> Option<Vec<FileStamp>> {
-        let attached = self.debug_file.as_ref();
-        let separate = attached.map(|attached| &attached.file).into_iter();
-        [&self.file]
-            .into_iter()
-            .chain(separate)
-            .chain(attached.and_then(|attached| attached.supplement.as_ref()))
-            .map(ObjectFile::stamp)
-            .collect()
+        // Which of many files names come from is not known before.
+        if self.split.is_some() {
+            return None;
+        }
+        let Attached { file, supplement, .. } = &self.debug;
+        [&self.file].into_iter().chain(file).chain(supplement).map(ObjectFile::stamp).collect()
     }
 
     /// The name of the file if functions in it lack lines or inlined calls because of a limit.
@@ -116,9 +135,13 @@ impl Image {
         let Some(address) = self.address_of(offset) else { return Vec::new() };
         let tables = self.tables.borrow().clone();
         let debug = self.debug(&tables, files);
-        let mut names = debug.map(|debug| debug.names(address)).unwrap_or_default();
+        let from = SplitSource { place: self.split.as_deref(), files };
+        let mut names = debug.map(|debug| debug.names(address, from)).unwrap_or_default();
         if debug.is_some_and(Debug::is_limited) {
             self.limited.set(true);
+        }
+        if debug.is_some_and(Debug::is_missing) {
+            self.incomplete.set(true);
         }
         // The outermost name comes from the symbol table, as in other tools. Debug information may use an alias or, for
         // assembler, have no name at all.
@@ -150,10 +173,9 @@ impl Image {
         tables
             .debug
             .get_or_init(|| {
-                let separate = self.debug_file.as_ref();
-                separate
-                    .and_then(|separate| Debug::parse(&separate.file, separate.supplement.as_ref(), files))
-                    .or_else(|| self.has_debug().then(|| Debug::parse(&self.file, None, files)).flatten())
+                let Attached { file, supplement, .. } = &self.debug;
+                let parse = |file| Debug::parse(file, supplement.as_ref(), files);
+                file.as_ref().and_then(parse).or_else(|| self.has_debug().then(|| parse(&self.file)).flatten())
             })
             .as_ref()
     }
@@ -161,8 +183,8 @@ impl Image {
     /// The symbol that covers the address, else a generated name for the function's bounds.
     fn function(&self, tables: &Tables, address: u64) -> Option<String> {
         let functions = tables.functions.get_or_init(|| {
-            let separate = self.debug_file.as_ref().map(|separate| &separate.file);
-            let separate = separate.or_else(|| tables.carried.get_or_init(|| debug_data(&self.file)).as_ref());
+            let separate =
+                self.debug.file.as_ref().or_else(|| tables.carried.get_or_init(|| debug_data(&self.file)).as_ref());
             Functions::read(separate.into_iter().chain([&self.file]).map(cached).collect())
         });
         let bounds = || self.bounds(tables, address).map(|range| format!("{}+{:#x}", self.label, range.start));
@@ -171,11 +193,24 @@ impl Image {
 
     /// The code of the function at a file offset, at most `limits::FUNCTION_CODE` bytes of it.
     pub(super) fn code(&self, offset: u64) -> Option<FunctionCode> {
+        self.code_by(&Functions::read(vec![cached(&self.file)]), offset)
+    }
+
+    /// The same by functions that were read before.
+    fn code_by(&self, functions: &Functions, offset: u64) -> Option<FunctionCode> {
         let address = self.address_of(offset)?;
-        let functions = Functions::read(vec![cached(&self.file)]);
         let named = functions.bounds(address);
         let bounds = named.or_else(|| self.bounds(&self.tables.borrow(), address))?;
-        let slide = address.wrapping_sub(offset);
+        self.bytes_of(bounds, address.wrapping_sub(offset))
+    }
+
+    /// At most `most` bytes of code from an address on, whatever functions there are.
+    fn code_from(&self, address: u64, most: u64) -> Option<FunctionCode> {
+        let (start, first, _) = *self.segments.iter().find(|(_, first, size)| address.wrapping_sub(*first) < *size)?;
+        self.bytes_of(address..address.saturating_add(most), first.wrapping_sub(start))
+    }
+
+    fn bytes_of(&self, bounds: Range<u64>, slide: u64) -> Option<FunctionCode> {
         // A symbol without a size may reach beyond its segment.
         let (start, segment_address, size) =
             *self.segments.iter().find(|(_, first, size)| bounds.start.wrapping_sub(*first) < *size)?;
@@ -195,6 +230,59 @@ impl Image {
         let [header, frames] =
             sections.as_ref()?.each_ref().map(|(address, bytes)| Section { address: *address, bytes });
         fde::enclosing(header, frames, address)
+    }
+}
+
+/// The code of an object file's functions. Its symbols are read once.
+pub struct CodeReader {
+    image: Image,
+    functions: Functions,
+    /// Sorted; only of a file without a table to look functions up in.
+    ranges: Vec<Range<u64>>,
+}
+
+impl std::fmt::Debug for CodeReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CodeReader").field("image", &self.image.label).finish_non_exhaustive()
+    }
+}
+
+impl CodeReader {
+    /// Reads the symbols.
+    ///
+    /// # Errors
+    /// `Corrupt` for an invalid object file.
+    pub fn of(file: &ObjectFile) -> Result<CodeReader> {
+        let image = Image::parse(file, "")?;
+        let (functions, ranges) = catch_panic(|| {
+            let cache = cached(file);
+            let file = open(&cache)?;
+            let frames = file.section_by_name(".eh_frame").filter(|_| file.section_by_name(".eh_frame_hdr").is_none());
+            let bytes = frames.as_ref().and_then(|section| Some((section.address(), section.data().ok()?)));
+            let ranges = bytes.map_or_else(Vec::new, |(address, bytes)| fde::all(Section { address, bytes }));
+            Ok((Functions::read(vec![cached(&image.file)]), ranges))
+        })?;
+        Ok(CodeReader { image, functions, ranges })
+    }
+
+    /// The code of the function at a file offset; `None` if none of a known architecture is known there.
+    #[must_use]
+    pub fn function(&self, offset: u64) -> Option<FunctionCode> {
+        let known = || self.image.code_by(&self.functions, offset);
+        catch_panic(|| Ok(known().or_else(|| self.in_range(offset)))).ok().flatten()
+    }
+
+    fn in_range(&self, offset: u64) -> Option<FunctionCode> {
+        let address = self.image.address_of(offset)?;
+        let after = self.ranges.partition_point(|range| range.start <= address);
+        let range = self.ranges.get(after.checked_sub(1)?).filter(|range| range.contains(&address))?;
+        self.image.bytes_of(range.clone(), address.wrapping_sub(offset))
+    }
+
+    /// At most `most` bytes of code from an address of the file on.
+    #[must_use]
+    pub fn code_from(&self, address: u64, most: u64) -> Option<FunctionCode> {
+        catch_panic(|| Ok(self.image.code_from(address, most))).ok().flatten()
     }
 }
 

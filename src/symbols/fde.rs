@@ -2,7 +2,7 @@
 //! name still belong to one function; a profile by single addresses would be useless.
 //! The caller names such a function by its module and offset.
 
-use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, ParsedEhFrameHdr, Pointer, UnwindSection};
+use gimli::{BaseAddresses, CieOrFde, EhFrame, EhFrameHdr, LittleEndian, ParsedEhFrameHdr, Pointer, UnwindSection};
 use std::ops::Range;
 
 /// A section: its load address and contents.
@@ -12,6 +12,23 @@ pub struct Section<'a> {
     pub address: u64,
     /// Its bytes.
     pub bytes: &'a [u8],
+}
+
+/// The address ranges of all functions in an unwind table, sorted: for programs without `.eh_frame_hdr`, as static ones are. What
+/// follows damage is left out.
+#[must_use]
+pub fn all(frames: Section<'_>) -> Vec<Range<u64>> {
+    let bases = BaseAddresses::default().set_eh_frame(frames.address);
+    let eh_frame = EhFrame::new(frames.bytes, LittleEndian);
+    let (mut entries, mut all) = (eh_frame.entries(&bases), Vec::new());
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(partial) = entry else { continue };
+        let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else { continue };
+        let (start, length) = (fde.initial_address(), fde.len());
+        all.extend(start.checked_add(length).filter(|_| length > 0).map(|end| start..end));
+    }
+    all.sort_unstable_by_key(|range| range.start);
+    all
 }
 
 /// The address range of the function that contains `address`, from the sorted table in `.eh_frame_hdr`; `None` if the
@@ -74,6 +91,14 @@ mod tests {
         assert!(functions.len() > 500 && agree * 100 > functions.len() * 97, "{agree} of {}", functions.len());
         assert_eq!(find(0), None);
         assert_eq!(find(u64::MAX), None);
+        let ranges = all(Section { address: frame, bytes: frame_bytes });
+        assert!(ranges.is_sorted_by_key(|range| range.start));
+        let listed =
+            |address| ranges.partition_point(|range| range.start <= address).checked_sub(1).map(|at| &ranges[at]);
+        for function in &functions {
+            let known = find(function.address());
+            assert!(known.is_none_or(|range| listed(range.start) == Some(&range)), "{function:?}");
+        }
     }
 
     #[test]
@@ -84,6 +109,7 @@ mod tests {
         // A count of eight bytes.
         let endless =
             Section { address: 4096, bytes: &[1, 0x1b, 4, 0x3b, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255] };
+        assert_eq!((all(empty), all(noise)), (vec![], vec![]));
         assert_eq!(enclosing(empty, empty, 7), None);
         assert_eq!(enclosing(endless, endless, 4096), None);
         assert_eq!(enclosing(noise, noise, 4096), None);

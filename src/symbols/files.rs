@@ -29,6 +29,8 @@ pub enum ModuleSource {
         pid: u32,
         /// The root of its file system.
         root: PathBuf,
+        /// The jitdump that its runtime mapped, as the process sees it, if that is known.
+        dump: Option<PathBuf>,
     },
 }
 

@@ -4,7 +4,8 @@
 
 use super::demangle::cut;
 use super::files::Files;
-use super::jitdump::{self, FUNCTION, JitDump};
+use super::jitdump::{FUNCTION, JitDump};
+use crate::abi::jitdump::is_jitdump;
 use crate::abi::mappings;
 use crate::model::limits::{JIT_FUNCTIONS, JIT_LINE, JIT_MAP_BYTES, JIT_NAMES, JIT_RECORD};
 use crate::model::{FileStamp, Symbol};
@@ -70,6 +71,11 @@ impl JitCode {
         }
     }
 
+    /// With the jitdump that the process was seen to map. Without, it is looked for in the process's mappings.
+    pub(super) fn with_dump(self, dump: Option<PathBuf>) -> JitCode {
+        JitCode { dump, ..self }
+    }
+
     /// Memory of what was read, bytes.
     pub(super) fn bytes(&self) -> usize {
         self.held + self.dump_read.bytes()
@@ -131,7 +137,7 @@ impl JitCode {
             }
             let maps = files.text(&PathBuf::from(format!("/proc/{}/maps", self.pid))).unwrap_or_default();
             let mapped = mappings(maps.as_bytes()).filter(|mapping| !mapping.is_deleted());
-            self.dump = mapped.filter_map(|mapping| mapping.path()).find(|path| jitdump::is_jitdump(path));
+            self.dump = mapped.filter_map(|mapping| mapping.path()).find(|path| is_jitdump(path));
         }
         let Some(path) = self.dump.clone() else { return };
         let inside = self.root.join(path.strip_prefix("/").unwrap_or(&path));
@@ -295,6 +301,43 @@ mod tests {
             let name = JitCode::new(41, PathBuf::new()).name(&map, 0x10);
             assert_eq!(name.is_some(), expected, "{owner} {status:?}");
         }
+    }
+
+    /// A file, of a process that has ended.
+    struct Left(&'static str, Vec<u8>);
+
+    impl Files for Left {
+        fn open(&self, path: &Path) -> Option<ObjectFile> {
+            (path == Path::new(self.0)).then(|| ObjectFile::new(self.1.clone()))
+        }
+
+        fn text(&self, _: &Path) -> Result<String> {
+            Err(Error::new(ErrorKind::NotFound, "no such process"))
+        }
+
+        fn fetch(&self, _: &crate::model::BuildId) -> Option<ObjectFile> {
+            None
+        }
+
+        fn grown(&self, _: &Path, _: u64) -> Option<FileTail> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_process_that_ended_before_its_names_were_looked_for_has_those_of_the_jitdump_it_was_seen_to_map() {
+        let words = |values: &[u64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let header = [0x4a69_5444_u32, 1, 40, 62, 0, 7, 0, 0, 0, 0].iter().flat_map(|it| it.to_le_bytes());
+        let body = [words(&[0, 0x100, 0x100, 16, 1]), b"py::serve\0".to_vec(), vec![0x90; 16]].concat();
+        let size = 16 + body.len() as u32;
+        let record = [&0_u32.to_le_bytes()[..], &size.to_le_bytes(), &[0; 8], &body].concat();
+        let files = Left("/tmp/jit-7.dump", header.chain(record).collect());
+        let named = |dump: Option<&str>| {
+            let mut code = JitCode::new(7, PathBuf::from("/proc/7/root")).with_dump(dump.map(PathBuf::from));
+            code.name(&files, 0x108).map(|symbol| symbol.function)
+        };
+        assert_eq!(named(Some("/tmp/jit-7.dump")).as_deref(), Some("py::serve"));
+        assert_eq!(named(None), None, "its mappings have gone with it");
     }
 
     fn map(lines: &[&str]) -> JitCode {

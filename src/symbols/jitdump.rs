@@ -3,31 +3,15 @@
 
 use super::demangle::cut;
 use crate::abi::Cursor;
+use crate::abi::jitdump::{self, CODE_LOAD, CODE_MOVE, HEADER};
 use crate::model::limits::{JIT_FUNCTIONS, JIT_NAMES, JIT_RECORD, READABLE_NAME};
 use rustc_hash::FxHashMap;
-use std::path::Path;
-
-/// Sizes of the file's header, which newer versions may extend.
-const FILE_HEADER: std::ops::RangeInclusive<usize> = 40..=4096;
-
-/// Bytes of a record's header.
-const HEADER: usize = 16;
 
 /// Bytes of a record that are read: its header, its numbers and a name.
 const READ: usize = HEADER + 40 + READABLE_NAME;
 
 /// Bytes of a function in memory beside its name, about.
 pub(super) const FUNCTION: usize = 64;
-
-const CODE_LOAD: u32 = 0;
-const CODE_MOVE: u32 = 1;
-
-/// Whether a mapped file is a jitdump. Runtimes map the file so that profilers find it.
-#[must_use]
-pub fn is_jitdump(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    name.starts_with("jit-") && name.ends_with(".dump")
-}
 
 /// How far a file was read.
 #[derive(Debug, Default)]
@@ -63,7 +47,8 @@ impl JitDump {
         while self.at < length
             && let Some(record) = bytes.get((self.at - begun) as usize..)
         {
-            let Some(size) = self.record_size(record).filter(|size| self.at + size <= length) else {
+            let size = jitdump::record_header(record, self.big).map(|(_, size)| size);
+            let Some(size) = size.filter(|size| self.at + size <= length) else {
                 return self.stop(record.len());
             };
             let whole = usize::try_from(size).unwrap_or(usize::MAX).min(READ);
@@ -84,22 +69,8 @@ impl JitDump {
     }
 
     fn read_header(&mut self, bytes: &[u8]) -> Option<()> {
-        self.big = match bytes.get(..4)? {
-            b"JiTD" => true,
-            b"DTiJ" => false,
-            _ => return None,
-        };
-        let mut header = Cursor::new(bytes, self.big);
-        header.skip(8)?;
-        let size = header.u32()? as usize;
-        self.at = FILE_HEADER.contains(&size).then_some(size as u64)?;
+        (self.big, self.at) = jitdump::file_header(bytes)?;
         Some(())
-    }
-
-    fn record_size(&self, record: &[u8]) -> Option<u64> {
-        let mut header = Cursor::new(record, self.big);
-        header.skip(4)?;
-        header.u32().filter(|size| *size as usize >= HEADER).map(u64::from)
     }
 
     fn function(&mut self, record: &[u8], tell: &mut dyn FnMut(u64, u64, &str)) -> Option<()> {
@@ -268,18 +239,6 @@ mod tests {
             let found = read(&file(&[load(0x100, 1, &"n".repeat(length), b"1234")]));
             assert!(found[0].2.len() <= READABLE_NAME + '…'.len_utf8());
             assert_eq!(found[0].2.len() < length || found[0].2.ends_with('…'), cut, "{length}");
-        }
-    }
-
-    #[test]
-    fn a_dump_is_known_by_its_name() {
-        for (path, expected) in [
-            ("/home/a b/.debug/jit/jit-42.dump", true),
-            ("/home/jit-42.dump (deleted)", false),
-            ("/usr/lib/libjit.so", false),
-            ("/", false),
-        ] {
-            assert_eq!(is_jitdump(Path::new(path)), expected, "{path}");
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct KnownNames {
 impl KnownNames {
     /// Reads what is known about the file of a build, whose names are read from `sources` and use its `label`.
     pub(super) fn open(files: &dyn Files, build: &BuildId, label: &str, sources: &[FileStamp]) -> KnownNames {
-        let mut key = format!("ironlaw names 3 {build} {label:?}");
+        let mut key = format!("ironlaw names 4 {build} {label:?}");
         for source in sources {
             // Writing to a string cannot fail.
             let _ = write!(key, " {source}");

@@ -1,7 +1,7 @@
 //! Finds the debug information of a stripped file by build-id, by its debug link, and by the debug file's own link.
 //! A file must match by build-id or checksum, not only by name.
 
-use super::dwarf::{cached, open};
+use super::dwarf::{SplitFiles, cached, open};
 use super::elf::{Attached, Image};
 use super::files::{Files, Options};
 use crate::model::limits::CHECKED_DEBUG_FILE;
@@ -19,16 +19,60 @@ pub(super) fn debug_file(
     options: &Options,
     files: &dyn Files,
 ) -> Option<Attached> {
-    if image.has_debug() {
-        return None;
-    }
     let place = Place { path: Path::new(path), root, of: file.stamp(), options, files };
-    let found = place
-        .by_build_id(image.build_id())
-        .or_else(|| place.by_link(file))
-        .or_else(|| place.fetched(image.build_id()))?;
-    let supplement = place.supplement(&found);
-    Some(Attached { file: found, supplement })
+    if image.has_debug() {
+        let link = place.supplement(&inside(root, place.path), file)?;
+        return Some(Attached { file: None, supplement: link.file, missing: link.missing });
+    }
+    let fetched = || Some((PathBuf::new(), place.fetched(image.build_id())?));
+    let (path, found) = place.by_build_id(image.build_id()).or_else(|| place.by_link(file)).or_else(fetched)?;
+    let link = place.supplement(&path, &found).unwrap_or_default();
+    Some(Attached { file: Some(found), supplement: link.file, missing: link.missing })
+}
+
+/// What a debug file leaves to the file that dwz moved common parts of several to.
+#[derive(Default)]
+struct Supplement {
+    file: Option<ObjectFile>,
+    /// Its name, if it is not here.
+    missing: Option<String>,
+}
+
+/// Where the files are looked for that debug information of a program is split into.
+pub(super) struct SplitPlace {
+    path: PathBuf,
+    root: PathBuf,
+    of: Option<FileStamp>,
+    options: Options,
+}
+
+impl SplitPlace {
+    pub(super) fn new(path: &str, root: &Path, of: Option<FileStamp>, options: &Options) -> SplitPlace {
+        SplitPlace { path: path.into(), root: root.to_path_buf(), of, options: options.clone() }
+    }
+
+    fn place<'a>(&'a self, files: &'a dyn Files) -> Place<'a> {
+        Place { path: &self.path, root: &self.root, of: self.of, options: &self.options, files }
+    }
+}
+
+impl SplitFiles for SplitPlace {
+    /// The package of all units: `PROGRAM.dwp` beside the program, or where its debug file would be.
+    fn package(&self, files: &dyn Files) -> Option<ObjectFile> {
+        let place = self.place(files);
+        let mut name = self.path.file_name()?.to_os_string();
+        name.push(".dwp");
+        let path = self.path.with_file_name(name);
+        let debug = place.directories().map(|dir| inside(&dir, &path)).collect::<Vec<_>>();
+        std::iter::once(inside(&self.root, &path)).chain(debug).find_map(|path| place.open(&path))
+    }
+
+    /// The file of a unit: where the compiler wrote it, in the target's view, or beside the program.
+    fn unit(&self, dir: &str, name: &str, files: &dyn Files) -> Option<ObjectFile> {
+        let (place, written) = (self.place(files), Path::new(dir).join(name));
+        let beside = self.path.with_file_name(Path::new(name).file_name()?);
+        [written, beside].iter().find_map(|path| place.open(&inside(&self.root, path)))
+    }
 }
 
 struct Place<'a> {
@@ -54,10 +98,19 @@ impl Place<'_> {
         self.files.open(path).filter(|found| found.stamp().is_none_or(|stamp| stamp.believed || same_owner(stamp)))
     }
 
-    fn by_build_id(&self, id: Option<&BuildId>) -> Option<ObjectFile> {
+    /// The first of these files that fits.
+    fn first(
+        &self,
+        paths: impl Iterator<Item = PathBuf>,
+        fits: impl Fn(&ObjectFile) -> bool,
+    ) -> Option<(PathBuf, ObjectFile)> {
+        paths.filter_map(|path| self.open(&path).map(|file| (path, file))).find(|(_, file)| fits(file))
+    }
+
+    fn by_build_id(&self, id: Option<&BuildId>) -> Option<(PathBuf, ObjectFile)> {
         let id = id?;
         let name = build_id_path(id)?;
-        self.directories().filter_map(|dir| self.open(&dir.join(&name))).find(|file| same_build(file, id))
+        self.first(self.directories().map(|dir| dir.join(&name)), |file| same_build(file, id))
     }
 
     fn fetched(&self, id: Option<&BuildId>) -> Option<ObjectFile> {
@@ -65,7 +118,7 @@ impl Place<'_> {
         self.files.fetch(id).filter(|file| same_build(file, id))
     }
 
-    fn by_link(&self, file: &ObjectFile) -> Option<ObjectFile> {
+    fn by_link(&self, file: &ObjectFile) -> Option<(PathBuf, ObjectFile)> {
         let cache = cached(file);
         let file = open(&cache).ok()?;
         let (name, checksum) = file.gnu_debuglink().ok()??;
@@ -74,23 +127,24 @@ impl Place<'_> {
         let beside = [dir.join(name), dir.join(".debug").join(name)];
         let global =
             self.directories().map(|debug| inside(&debug, self.path.parent().unwrap_or(Path::new("/"))).join(name));
-        beside
-            .into_iter()
-            .chain(global)
-            .filter_map(|path| self.open(&path))
-            .find(|found| checksum_of(found) == Some(checksum))
+        self.first(beside.into_iter().chain(global), |found| checksum_of(found) == Some(checksum))
     }
 
-    /// The supplementary file that dwz created, found by build-id (its recorded path seldom helps).
-    fn supplement(&self, debug: &ObjectFile) -> Option<ObjectFile> {
+    /// The supplementary file that dwz created, found by build-id or by its recorded path, which counts from the debug
+    /// file; `None` if that refers to none.
+    fn supplement(&self, path: &Path, debug: &ObjectFile) -> Option<Supplement> {
         let cache = cached(debug);
         let file = open(&cache).ok()?;
         let (name, id) = file.gnu_debugaltlink().ok()??;
         let id = BuildId(id.to_vec());
-        let named = Path::new(std::str::from_utf8(name).ok()?);
-        let named = self.directories().map(|dir| dir.join(named.strip_prefix("/usr/lib/debug").unwrap_or(named)));
-        let named = named.filter_map(|path| self.open(&path)).find(|file| same_build(file, &id));
-        self.by_build_id(Some(&id)).or(named)
+        let name = Path::new(std::str::from_utf8(name).ok()?);
+        let beside = path.parent().map(|dir| if name.is_absolute() { inside(self.root, name) } else { dir.join(name) });
+        let below = name.strip_prefix("/usr/lib/debug").unwrap_or(name);
+        let named = || beside.into_iter().chain(self.directories().map(|dir| dir.join(below)));
+        let found = self.by_build_id(Some(&id)).or_else(|| self.first(named(), |file| same_build(file, &id)));
+        let file = found.map(|(_, file)| file).or_else(|| self.fetched(Some(&id)));
+        let shown = || name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Some(Supplement { missing: file.is_none().then(shown), file })
     }
 }
 

@@ -17,10 +17,10 @@ mod known;
 mod locate;
 mod symbolizer;
 
+pub use crate::abi::jitdump::is_jitdump;
 pub use debug_data::debug_data;
-pub use elf::function_code;
+pub use elf::{CodeReader, function_code};
 pub use files::{FileTail, Files, ModuleSource, Options};
-pub use jitdump::is_jitdump;
 pub use symbolizer::Symbolizer;
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use super::files::{Files, ModuleSource, Options};
 use super::jit::{self, JitCode};
 use super::kernel::Kernel;
 use super::known::KnownNames;
+use super::locate::SplitPlace;
 use crate::model::limits::JIT_NAMES_IN_ALL;
-use crate::model::{FileStamp, ModuleId, Note, ObjectFile, Symbol};
+use crate::model::{FileStamp, ModuleId, Note, ObjectFile, Runtime, Symbol};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -55,6 +56,8 @@ pub struct Symbolizer {
     without_debug: Vec<String>,
     /// Process and address of JIT code that had no name at the last lookup.
     nameless_jit: BTreeSet<(u32, u64)>,
+    /// What gives the just-in-time code of the runtimes among the modules names.
+    names_compiled: BTreeSet<&'static str>,
 }
 
 impl std::fmt::Debug for Symbolizer {
@@ -76,14 +79,18 @@ impl Symbolizer {
             kernel: None,
             without_debug: Vec::new(),
             nameless_jit: BTreeSet::new(),
+            names_compiled: BTreeSet::new(),
         }
     }
 
     /// Adds a module. A file that is not an ELF image has no names.
     pub fn add(&mut self, id: ModuleId, source: ModuleSource) {
+        if let ModuleSource::File { path, .. } = &source {
+            self.names_compiled.extend(Runtime::of_file(path).and_then(|runtime| runtime.names_compiled));
+        }
         let module = match source {
             ModuleSource::Kernel => Module::Kernel,
-            ModuleSource::Jit { pid, root } => Module::Jit(JitCode::new(pid, root)),
+            ModuleSource::Jit { pid, root, dump } => Module::Jit(JitCode::new(pid, root).with_dump(dump)),
             ModuleSource::Vdso { image } => match Image::parse(&image, "[vdso]") {
                 Ok(image) => Module::Image(KnownImage::new(image, None)),
                 Err(_) => return,
@@ -188,20 +195,44 @@ impl Symbolizer {
                 ),
             });
         }
+        let incomplete: BTreeSet<(&str, Option<&str>)> =
+            self.images().filter_map(|image| image.image.incomplete()).collect();
+        if !incomplete.is_empty() {
+            let shown = |(label, missing): &(&str, Option<&str>)| match missing {
+                Some(missing) => format!("{label} ({missing})"),
+                None => format!("{label} (.dwo files, {label}.dwp)"),
+            };
+            notes.push(Note {
+                topic: "debug-information-elsewhere".into(),
+                text: format!(
+                    "debug information is in files that are not here, and inlined functions count for their callers in {}",
+                    list(&incomplete.iter().map(shown).collect::<Vec<_>>())
+                ),
+                fix: Some(
+                    "Keep .dwo files where the compiler wrote them, a .dwp file beside the program, and what dwz made where the program names it."
+                        .into(),
+                ),
+            });
+        }
         if !self.nameless_jit.is_empty() {
             let pids: BTreeSet<u32> = self.nameless_jit.iter().map(|(pid, _)| *pid).collect();
             let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
             notes.push(Note {
                 topic: "jit-without-names".into(),
                 text: format!("code without a file in process {} has no names, or not all", list(&pids)),
-                fix: Some(
-                    "Node: start with --perf-basic-prof. Java: start with -XX:+PreserveFramePointer and, while \
-                     recording, run: jcmd PID Compiler.perfmap"
-                        .into(),
-                ),
+                fix: Some(self.name_compiled()),
             });
         }
         notes
+    }
+
+    /// What gives just-in-time code names: for the runtimes that were met.
+    fn name_compiled(&self) -> String {
+        if self.names_compiled.is_empty() {
+            return "`ironlaw help runtimes` has the switch of each runtime that writes names for profilers."
+                .to_string();
+        }
+        self.names_compiled.iter().copied().collect::<Vec<_>>().join(" ")
     }
 
     /// Reads a file that has several names only once. A file of the same build-id is not taken for it: anybody can write
@@ -218,6 +249,8 @@ impl Symbolizer {
             None if image.has_debug() => {}
             None => self.without_debug.push(path.to_string()),
         }
+        let place = SplitPlace::new(path, root, file.stamp(), &self.options);
+        image.split_into(Box::new(place), self.files.as_ref());
         let known = image.build_id().zip(image.sources());
         let known = known.map(|(id, sources)| KnownNames::open(self.files.as_ref(), id, label, &sources));
         let image = KnownImage::new(image, known);

@@ -1,6 +1,8 @@
 //! Names from files that are damaged, hostile or still being written.
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod elsewhere;
+
 use super::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{BuildId, Bytes, FileStamp, Identity, ModuleId, ObjectFile};
@@ -140,6 +142,27 @@ fn an_undamaged_image_has_names_and_nobody_else_has() {
 }
 
 #[test]
+fn the_advice_on_just_in_time_code_is_that_of_the_runtimes_that_run() {
+    let advice = |paths: &[&str]| {
+        let mut symbolizer = Symbolizer::new(Options { debug_dirs: vec![] }, Box::new(Shelf::default()));
+        for (at, path) in paths.iter().enumerate() {
+            let (file, path) = (ObjectFile::new(vdso()), (*path).into());
+            symbolizer.add(ModuleId(at as u32), ModuleSource::File { file, path, root: "/".into() });
+        }
+        symbolizer.add(ModuleId(9), ModuleSource::Jit { pid: 7, root: "/nowhere".into(), dump: None });
+        assert!(symbolizer.names(Some(ModuleId(9)), 0x1000).is_empty());
+        let note = symbolizer.notes().into_iter().find(|note| note.topic == "jit-without-names").unwrap();
+        assert_eq!(note.text, "code without a file in process 7 has no names, or not all");
+        note.fix.unwrap()
+    };
+    assert_eq!(advice(&["/usr/bin/node", "/lib/libc.so.6"]), "Node: start it with --perf-basic-prof.");
+    let both = advice(&["/usr/lib/erlang/erts-13.1.5/bin/beam.smp", "/usr/lib/jvm/java-17/lib/server/libjvm.so"]);
+    assert!(both.starts_with("Erlang: start it with +JPperf true") && both.contains("Compiler.perfmap"), "{both}");
+    let unknown = advice(&["/srv/app"]);
+    assert!(unknown.contains("ironlaw help runtimes"), "{unknown}");
+}
+
+#[test]
 fn what_was_released_is_read_again() {
     let path = std::env::current_exe().unwrap();
     let file = ObjectFile::new(std::fs::read(&path).unwrap());
@@ -210,7 +233,7 @@ proptest! {
         }
         let shelf = Shelf::default();
         let mut symbolizer = Symbolizer::new(Options::default(), Box::new(shelf.clone()));
-        symbolizer.add(MODULE, ModuleSource::Jit { pid: 7, root: PathBuf::from("/") });
+        symbolizer.add(MODULE, ModuleSource::Jit { pid: 7, root: PathBuf::from("/"), dump: None });
         prop_assert!(symbolizer.may_learn(MODULE));
         let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(text.len())).collect();
         ends.sort_unstable();
@@ -233,7 +256,7 @@ proptest! {
             let shelf = Shelf::default();
             shelf.put(path, bytes.clone());
             let mut symbolizer = Symbolizer::new(Options::default(), Box::new(shelf));
-            symbolizer.add(MODULE, ModuleSource::Jit { pid: 7, root: PathBuf::from("/") });
+            symbolizer.add(MODULE, ModuleSource::Jit { pid: 7, root: PathBuf::from("/"), dump: None });
             symbolizer.names(Some(MODULE), at);
             symbolizer.names(Some(MODULE), 0);
         }

@@ -73,7 +73,7 @@ fn who(head: &ScreenHeader, doing: SessionStatus<'_>, glyphs: &Glyphs) -> String
     if doing.filter.is_empty() {
         if let Measure::Known { value, .. } = head.threads {
             let count = value.round().max(0.0) as u64;
-            who = format!("{who} {} {} thread{}", glyphs.dot, number::count(count), if count == 1 { "" } else { "s" });
+            who = format!("{who} {} {}", glyphs.dot, number::several(count, "thread"));
         }
     } else {
         who = format!("{who} {} {}", glyphs.right, visible(doing.filter));
@@ -90,13 +90,13 @@ fn quality(head: &ScreenHeader) -> Vec<(String, bool)> {
         (None, None, None) => capture_parts(head),
     };
     if !head.notes.is_empty() {
-        parts.push((format!("{} note{}", head.notes.len(), if head.notes.len() == 1 { "" } else { "s" }), false));
+        parts.push((number::several(head.notes.len() as u64, "note"), false));
     }
     parts
 }
 
 fn sweep_parts(sweep: &SweepHeader) -> Vec<(String, bool)> {
-    let runs = format!("{} run{}", sweep.runs, if sweep.runs == 1 { "" } else { "s" });
+    let runs = number::several(u64::from(sweep.runs), "run");
     let ops = match &sweep.ops {
         Some(ops) => (format!("ops: {}", visible(ops)), false),
         None => ("no operations counted".to_string(), true),
@@ -106,17 +106,16 @@ fn sweep_parts(sweep: &SweepHeader) -> Vec<(String, bool)> {
 
 fn comparison_parts(comparison: &ComparisonHeader) -> Vec<(String, bool)> {
     let [base, new] = comparison.runs;
-    let runs = format!("{base} against {new} recording{}", if new == 1 { "" } else { "s" });
+    let runs = format!("{base} against {}", number::several(new as u64, "recording"));
     let per = comparison.per.map_or("no code compared", words::per);
     vec![(runs, false), (per.to_string(), comparison.per.is_none())]
 }
 
 fn fleet_parts(fleet: &FleetHeader) -> Vec<(String, bool)> {
-    vec![(counted(fleet.hosts, "host"), fleet.hosts == 0), (counted(fleet.windows, "window"), fleet.windows == 0)]
-}
-
-fn counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", number::count(number), if number == 1 { "" } else { "s" })
+    vec![
+        (number::several(fleet.hosts, "host"), fleet.hosts == 0),
+        (number::several(fleet.windows, "window"), fleet.windows == 0),
+    ]
 }
 
 fn capture_parts(head: &ScreenHeader) -> Vec<(String, bool)> {
@@ -221,7 +220,7 @@ pub fn strip(head: &ScreenHeader, time: &Time, theme: &Theme, glyphs: &Glyphs, a
     let line = match (&head.comparison, &head.fleet) {
         (Some(comparison), _) => Some(format!("load: {} {} {}", comparison.load, glyphs.dot, comparison.settings)),
         (None, Some(fleet)) => {
-            let (jobs, platforms) = (counted(fleet.jobs, "job"), counted(fleet.platforms, "platform"));
+            let (jobs, platforms) = (number::several(fleet.jobs, "job"), number::several(fleet.platforms, "platform"));
             Some(format!("{} {} {jobs} on {platforms}", fleet.covered, glyphs.dot))
         }
         (None, None) => None,

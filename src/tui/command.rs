@@ -39,8 +39,8 @@ pub struct CommandRow {
 }
 
 /// What users of vi type, and the name of the command or action here.
-pub const SHORT: [(&str, &str); 6] =
-    [("w", "write"), ("e", "open"), ("o", "open"), ("q", "quit"), ("q!", "quit"), ("h", "help")];
+pub const SHORT: [(&str, &str); 7] =
+    [("w", "write"), ("save", "write"), ("e", "open"), ("o", "open"), ("q", "quit"), ("q!", "quit"), ("h", "help")];
 
 /// Every command.
 pub const COMMANDS: [CommandRow; 7] = [

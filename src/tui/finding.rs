@@ -44,7 +44,7 @@ pub fn evidence(finding: &FindingView, cx: &PanelContext<'_>) -> Vec<PanelReques
     if let Some(place) = finding.place.as_ref().filter(|place| !place.frames.is_empty()) {
         let axis = match (place.off_cpu, cx.axis) {
             (true, _) => Axis::OffCpu,
-            (false, Axis::OffCpu) => Axis::Event(0),
+            (false, Axis::OffCpu) => cx.head.first_sampled,
             (false, counted) => counted,
         };
         let count = (axis != cx.axis).then_some(PanelRequest::Count(axis));

@@ -186,6 +186,7 @@ mod tests {
             ("h", Entered::Action(Action::Help)),
             ("help flame", Entered::Action(Action::Help)),
             ("w", Entered::Command(SessionCommand::Write, String::new())),
+            ("save x", Entered::Command(SessionCommand::Write, "x".to_string())),
             ("w night", Entered::Command(SessionCommand::Write, "night".to_string())),
             ("e run.ironlaw", Entered::Command(SessionCommand::Open, "run.ironlaw".to_string())),
         ] {

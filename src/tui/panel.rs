@@ -6,6 +6,7 @@ use super::theme::{Glyphs, Theme};
 use super::time::Time;
 use super::widgets::put;
 use crate::model::MetricId;
+use crate::units::Nanos;
 use crate::view::Axis;
 use crate::view::fit::width;
 use crate::view::query::{FleetTab, TaskFilter, ViewRequest};
@@ -109,6 +110,8 @@ pub enum PanelRequest {
     Metric(MetricId),
     /// Show how the thread with this id spent its time.
     Thread(u32),
+    /// Pause at this moment.
+    At(Nanos),
     /// Count this quantity.
     Count(Axis),
     /// Show a text in the status line.

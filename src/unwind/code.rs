@@ -1,7 +1,7 @@
 //! The unwind tables of one ELF image, located once and shared by every process that maps it.
 //! Each lookup searches the sorted table in `.eh_frame_hdr`, so nothing is scanned up front.
 
-use super::cost::{self, Costs};
+use super::cost::{self, Cost, Costs};
 use super::section::SectionBytes;
 use crate::error::{Context, Result};
 use crate::model::ObjectFile;
@@ -9,8 +9,8 @@ use crate::model::limits::{OBJECT_HEADERS, UNSORTED_UNWIND_TABLE};
 use framehop::{ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _, UnwinderNative};
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, LittleEndian};
 use object::Endianness;
-use object::elf::{FileHeader64, SHF_COMPRESSED};
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use object::elf::{ELFCOMPRESS_ZLIB, FileHeader64, SHF_COMPRESSED};
+use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader};
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -29,10 +29,14 @@ pub struct UnwindTables {
     eh_frame: Option<Section>,
     eh_frame_hdr: Option<Section>,
     debug_frame: Option<SectionBytes>,
+    /// Every function that calls another one keeps a frame pointer, and leads over switches of stacks by it.
+    is_go: bool,
     got: Option<Range<u64>>,
     /// Tells it from every other image of this program's life.
     number: u64,
     unwinder: OnceLock<Unwinder>,
+    /// The same for the innermost functions of Go's code.
+    innermost: OnceLock<Unwinder>,
     /// For tables that are not sorted.
     costs: OnceLock<Costs>,
 }
@@ -41,6 +45,12 @@ impl fmt::Debug for UnwindTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Code").field("segments", &self.segments).finish_non_exhaustive()
     }
+}
+
+/// Tells an image from every other.
+fn next_number() -> u64 {
+    static IMAGES: AtomicU64 = AtomicU64::new(0);
+    IMAGES.fetch_add(1, Ordering::Relaxed)
 }
 
 impl UnwindTables {
@@ -77,47 +87,94 @@ impl UnwindTables {
             let within = start.checked_add(size).is_some_and(|end| end <= image.length());
             (size > 0 && within).then(|| (addresses, SectionBytes::new(image.clone(), start, size)))
         };
-        static IMAGES: AtomicU64 = AtomicU64::new(0);
+        let deflated = |name: &str| {
+            let (_, section) = sections.section_by_name(endian, name.as_bytes())?;
+            let (header, start, size) = section.compression(endian, parts).ok()??;
+            let plain: u64 = header.ch_size(endian);
+            let within = start.checked_add(size).is_some_and(|end| end <= image.length());
+            (header.ch_type(endian) == ELFCOMPRESS_ZLIB && within && plain > 0)
+                .then(|| SectionBytes::deflated(image.clone(), start, size, plain))
+        };
         let eh_frame_hdr = section(".eh_frame_hdr");
         // Without a sorted table, the whole section has to be searched for functions once.
-        let small = |(_, bytes): &Section| bytes.length() <= UNSORTED_UNWIND_TABLE;
-        let eh_frame = section(".eh_frame").filter(|section| eh_frame_hdr.is_some() || small(section));
+        let is_small = |bytes: &SectionBytes| bytes.length() <= UNSORTED_UNWIND_TABLE;
+        let eh_frame = section(".eh_frame").filter(|section| eh_frame_hdr.is_some() || is_small(&section.1));
         // Framehop would search it for nothing where there is a better one.
-        let debug_frame = if eh_frame.is_some() { None } else { section(".debug_frame").filter(small) };
+        let debug_frame =
+            || section(".debug_frame").map(|(_, bytes)| bytes).or_else(|| deflated(".debug_frame")).filter(is_small);
+        let debug_frame = if eh_frame.is_some() { None } else { debug_frame() };
         Ok(UnwindTables {
             segments,
             eh_frame,
             eh_frame_hdr,
-            debug_frame: debug_frame.map(|(_, bytes)| bytes),
+            debug_frame,
+            is_go: sections.section_by_name(endian, b".gopclntab").is_some(),
             got: section(".got").map(|(range, _)| range),
-            number: IMAGES.fetch_add(1, Ordering::Relaxed),
+            number: next_number(),
             unwinder: OnceLock::new(),
+            innermost: OnceLock::new(),
             costs: OnceLock::new(),
         })
     }
 
-    /// A number that no other image has.
-    pub(super) fn number(&self) -> u64 {
-        self.number
+    /// The tables of one function of just-in-time code, in the form of `.eh_frame`. As perf defines it, its addresses are
+    /// right where it follows the code on the next multiple of eight bytes.
+    #[must_use]
+    pub fn of_function(code: Range<u64>, eh_frame: Vec<u8>) -> UnwindTables {
+        let (size, length) = (code.end.saturating_sub(code.start), eh_frame.len() as u64);
+        let start = code.start.saturating_add(size.checked_next_multiple_of(8).unwrap_or(size));
+        let bytes = SectionBytes::new(ObjectFile::new(eh_frame), 0, length);
+        UnwindTables {
+            segments: vec![(0, code.start, size)],
+            eh_frame: Some((start..start.saturating_add(length), bytes)),
+            eh_frame_hdr: None,
+            debug_frame: None,
+            is_go: false,
+            got: None,
+            number: next_number(),
+            unwinder: OnceLock::new(),
+            innermost: OnceLock::new(),
+            costs: OnceLock::new(),
+        }
+    }
+
+    /// A number that no other image has, nor the innermost functions of this one.
+    pub(super) fn number(&self, innermost: bool) -> u64 {
+        2 * self.number + u64::from(innermost)
+    }
+
+    /// Whether the tables of Go's code are left for frame pointers: the tables end at the runtime's switches of stacks.
+    /// Only innermost functions may lack a frame.
+    fn by_frame_pointers(&self, innermost: bool) -> bool {
+        self.is_go && self.eh_frame.is_none() && !innermost
     }
 
     /// What unwinds in this image.
-    pub(super) fn unwinder(&self) -> &Unwinder {
-        self.unwinder.get_or_init(|| {
+    pub(super) fn unwinder(&self, innermost: bool) -> &Unwinder {
+        let unwinder = if innermost && self.is_go { &self.innermost } else { &self.unwinder };
+        unwinder.get_or_init(|| {
             let mut unwinder = Unwinder::new();
             let first = self.segments.iter().map(|(_, address, _)| *address).min().unwrap_or_default();
             let end = self.segments.iter().map(|(_, address, size)| address.saturating_add(*size)).max();
             let range = first..end.unwrap_or_default();
             if range.start < range.end {
-                unwinder.add_module(Module::new(String::new(), range, first, self.sections(first)));
+                unwinder.add_module(Module::new(
+                    String::new(),
+                    range,
+                    first,
+                    self.sections(first, self.by_frame_pointers(innermost)),
+                ));
             }
             unwinder
         })
     }
 
-    /// Bytes of unwind instructions that are evaluated at most to unwind from an address that the file states; `None` if
-    /// they are too many, or may never end.
-    pub(super) fn cost(&self, address: u64) -> Option<u32> {
+    /// What is evaluated at most to unwind from an address that the file states; `None` if the unwind instructions are too
+    /// many, or may never end.
+    pub(super) fn cost(&self, address: u64, innermost: bool) -> Option<Cost> {
+        if self.by_frame_pointers(innermost) {
+            return Some(Cost::default());
+        }
         let start = |section: &Option<Section>| section.as_ref().map_or(0, |section| section.0.start);
         let bases = BaseAddresses::default()
             .set_eh_frame(start(&self.eh_frame))
@@ -130,7 +187,7 @@ impl UnwindTables {
                     let table = index.table()?;
                     table.pointer_to_offset(table.lookup(address, &bases).ok()?).ok()
                 });
-                place.map_or(Some(0), |place| cost::at(&frames, &bases, place))
+                place.map_or(Some(Cost::default()), |place| cost::at(&frames, &bases, place))
             }
             (Some((_, frames)), None, _) => {
                 let costs = || Costs::of(&EhFrame::new(frames, LittleEndian), &bases);
@@ -140,7 +197,7 @@ impl UnwindTables {
                 let costs = || Costs::of(&DebugFrame::new(frames, LittleEndian), &bases);
                 self.costs.get_or_init(costs).at(address)
             }
-            (None, _, None) => Some(0),
+            (None, _, None) => Some(Cost::default()),
         }
     }
 
@@ -159,8 +216,8 @@ impl UnwindTables {
             .map(|(start, address, _)| address.wrapping_add(offset).wrapping_sub(*start))
     }
 
-    /// The sections in the form framehop expects.
-    fn sections(&self, base: u64) -> ExplicitModuleSectionInfo<SectionBytes> {
+    /// The sections in the form framehop expects, `without` those that only debuggers read.
+    fn sections(&self, base: u64, without: bool) -> ExplicitModuleSectionInfo<SectionBytes> {
         let split =
             |section: &Option<Section>| (section.as_ref().map(|s| s.0.clone()), section.as_ref().map(|s| s.1.clone()));
         let (eh_frame_svma, eh_frame) = split(&self.eh_frame);
@@ -175,7 +232,7 @@ impl UnwindTables {
             eh_frame,
             eh_frame_hdr_svma,
             eh_frame_hdr,
-            debug_frame: self.debug_frame.clone(),
+            debug_frame: self.debug_frame.clone().filter(|_| !without),
             stubs_svma: None,
             stub_helper_svma: None,
             unwind_info: None,
@@ -208,7 +265,7 @@ mod tests {
     fn this_program_has_code_and_a_sorted_table() {
         let code = own();
         assert!(!code.segments.is_empty() && code.eh_frame_hdr.is_some() && code.eh_frame.is_some());
-        assert!(code.sections(0).eh_frame.is_some_and(|bytes| !bytes.is_empty()));
+        assert!(code.sections(0, false).eh_frame.is_some_and(|bytes| !bytes.is_empty()));
     }
 
     /// Its addresses would say that it is small: the last of them is that of the address space.

@@ -9,18 +9,28 @@ use gimli::{
 
 pub(super) type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Bytes of a function's unwind instructions; `None` if they are too many, or may never end.
+/// What is known of a function before it is unwound.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// Bytes of its unwind instructions.
+    pub bytes: u32,
+    /// Whether the kernel made its frame, to run a signal's handler on.
+    pub signal: bool,
+}
+
+/// A function's cost; `None` if its unwind instructions are too many, or may never end.
 fn cost<'a>(
     fde: &FrameDescriptionEntry<Slice<'a>>,
     section: &impl UnwindSection<Slice<'a>>,
     bases: &BaseAddresses,
-) -> Option<u32> {
+) -> Option<Cost> {
     let cie = fde.cie();
     let bytes = fde.entry_len().checked_add(cie.entry_len()).filter(|bytes| *bytes <= UNWIND_FUNCTION)?;
     let encoding = cie.encoding();
     let all = [cie.instructions(section, bases), fde.instructions(section, bases)];
     let end = all.into_iter().all(|instructions| ends(instructions, section, encoding));
-    if end { u32::try_from(bytes).ok() } else { None }
+    let bytes = u32::try_from(bytes).ok().filter(|_| end)?;
+    Some(Cost { bytes, signal: cie.is_signal_trampoline() })
 }
 
 /// Whether no expression among the instructions branches. None that a compiler or an assembler makes does.
@@ -55,13 +65,18 @@ fn ends<'a>(
 }
 
 /// The cost in the function that a section describes at this place. A place that describes none costs nothing.
-pub(super) fn at<'a, S: UnwindSection<Slice<'a>>>(section: &S, bases: &BaseAddresses, place: S::Offset) -> Option<u32> {
-    section.fde_from_offset(bases, place, S::cie_from_offset).map_or(Some(0), |fde| cost(&fde, section, bases))
+pub(super) fn at<'a, S: UnwindSection<Slice<'a>>>(
+    section: &S,
+    bases: &BaseAddresses,
+    place: S::Offset,
+) -> Option<Cost> {
+    let none = Some(Cost::default());
+    section.fde_from_offset(bases, place, S::cie_from_offset).map_or(none, |fde| cost(&fde, section, bases))
 }
 
 /// Costs by the functions' first addresses.
 #[derive(Debug, Default)]
-pub(super) struct Costs(Vec<(u64, Option<u32>)>);
+pub(super) struct Costs(Vec<(u64, Option<Cost>)>);
 
 impl Costs {
     /// Of a section that no sorted table belongs to.
@@ -78,8 +93,8 @@ impl Costs {
     }
 
     /// The cost at an address.
-    pub(super) fn at(&self, address: u64) -> Option<u32> {
+    pub(super) fn at(&self, address: u64) -> Option<Cost> {
         let after = self.0.partition_point(|(first, _)| *first <= address);
-        after.checked_sub(1).and_then(|at| self.0.get(at)).map_or(Some(0), |(_, cost)| *cost)
+        after.checked_sub(1).and_then(|at| self.0.get(at)).map_or(Some(Cost::default()), |(_, cost)| *cost)
     }
 }

@@ -3,13 +3,15 @@
 
 mod code;
 mod cost;
+mod epilogue;
 mod section;
 mod space;
 mod walk;
 
 pub use code::UnwindTables;
+pub use epilogue::{EPILOGUE, tables_of_epilogue};
 pub use space::AddressSpace;
-pub use walk::{Cache, REGISTERS, Regs};
+pub use walk::{Cache, REGISTERS, Regs, WalkEnd};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,9 @@
-//! The bytes of an unwind table, read when a stack first needs them: most mapped code is never sampled.
+//! The bytes of an unwind table, read when a stack first needs them: most mapped code is never sampled. Go compresses its
+//! tables.
 
 use crate::model::ObjectFile;
 use crate::model::limits::{UNWIND_TABLE, UNWIND_TABLES};
+use object::{CompressedData, CompressionFormat};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,31 +19,50 @@ struct Lazy {
     file: ObjectFile,
     start: u64,
     length: u64,
+    /// Bytes of which it is the zlib stream, if it is compressed.
+    plain: Option<u64>,
     bytes: OnceLock<Box<[u8]>>,
 }
 
 impl SectionBytes {
     pub(super) fn new(file: ObjectFile, start: u64, length: u64) -> SectionBytes {
-        SectionBytes(Arc::new(Lazy { file, start, length, bytes: OnceLock::new() }))
+        SectionBytes(Arc::new(Lazy { file, start, length, plain: None, bytes: OnceLock::new() }))
+    }
+
+    /// A table of `plain` bytes that the file has as a zlib stream of `length`.
+    pub(super) fn deflated(file: ObjectFile, start: u64, length: u64, plain: u64) -> SectionBytes {
+        SectionBytes(Arc::new(Lazy { file, start, length, plain: Some(plain), bytes: OnceLock::new() }))
     }
 }
 
 impl SectionBytes {
-    /// Number of bytes in the file. They are not read.
+    /// Number of bytes. They are not read.
     pub(super) fn length(&self) -> u64 {
-        self.0.length
+        self.0.plain.unwrap_or(self.0.length)
     }
 }
 
 impl Lazy {
     fn read(&self) -> Box<[u8]> {
-        if self.length > UNWIND_TABLE || HELD.load(Ordering::Relaxed) > UNWIND_TABLES {
+        if self.plain.unwrap_or(self.length).max(self.length) > UNWIND_TABLE
+            || HELD.load(Ordering::Relaxed) > UNWIND_TABLES
+        {
             return Box::default();
         }
         let bytes = self.file.bytes(self.start, self.length).unwrap_or_default();
+        let bytes = match self.plain {
+            Some(plain) => inflated(&bytes, plain).unwrap_or_default(),
+            None => bytes,
+        };
         HELD.fetch_add(bytes.len(), Ordering::Relaxed);
         bytes
     }
+}
+
+/// The contents of a zlib stream, if it has so many bytes.
+fn inflated(data: &[u8], uncompressed_size: u64) -> Option<Box<[u8]>> {
+    let data = CompressedData { format: CompressionFormat::Zlib, data, uncompressed_size };
+    data.decompress().ok().map(|plain| plain.into_owned().into_boxed_slice())
 }
 
 impl Drop for Lazy {
@@ -60,9 +81,11 @@ impl Deref for SectionBytes {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
     use super::*;
     use crate::model::ReadAt;
-    use std::io;
+    use flate2::{Compression, write::ZlibEncoder};
+    use std::io::{self, Write};
 
     /// Any number of zeros.
     struct Zeros(u64);
@@ -85,6 +108,28 @@ mod tests {
         for (length, read) in lengths {
             let table = SectionBytes::new(file.clone(), 7, length);
             assert_eq!((table.len(), table.clone().as_ptr() == table.as_ptr()), (read, true), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_compressed_table_is_read_whole_or_not_at_all() {
+        let plain: Vec<u8> = (0..5000).map(|at| (at / 7) as u8).collect();
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&plain).unwrap();
+        let packed = encoder.finish().unwrap();
+        let length = packed.len() as u64;
+        let file = ObjectFile::new([&[9; 3][..], &packed].concat());
+        let table = |start, length, plain| SectionBytes::deflated(file.clone(), start, length, plain);
+        assert_eq!(table(3, length, 5000).length(), 5000);
+        assert!(*table(3, length, 5000) == plain[..]);
+        for (name, table) in [
+            ("a longer one", table(3, length, 5001)),
+            ("half of the stream", table(3, length / 2, 5000)),
+            ("another place", table(2, length, 5000)),
+            ("beyond the file", table(4, length, 5000)),
+            ("more than is held", table(3, length, UNWIND_TABLE + 1)),
+        ] {
+            assert!(table.is_empty(), "{name}");
         }
     }
 }

@@ -41,6 +41,12 @@ impl AddressSpace {
         self.add(start, end, file_offset, code.clone());
     }
 
+    /// Whether there are tables for the code at an address.
+    #[must_use]
+    pub fn has_tables(&self, address: u64) -> bool {
+        self.find(address).is_some()
+    }
+
     /// Removes the mappings in the range. A mapping that lies only partly in it keeps the rest.
     pub fn unmap(&mut self, start: u64, end: u64) {
         if start >= end {

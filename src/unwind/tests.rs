@@ -95,9 +95,14 @@ fn an_image_cut_anywhere_is_refused_or_has_fewer_tables() {
 
 /// An image of one function at `FUNCTION`, with these unwind instructions, whose table is sorted or not.
 pub(super) fn image(instructions: &[u8], sorted: bool) -> Vec<u8> {
+    image_of(b"\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\0\0", instructions, sorted)
+}
+
+/// An image whose function shares what these bytes describe.
+fn image_of(common: &[u8], instructions: &[u8], sorted: bool) -> Vec<u8> {
     const NAMES: &[u8] = b"\0.eh_frame\0.eh_frame_hdr\0.shstrtab\0";
     let word = |value: u64| (value as u32).to_le_bytes();
-    let mut cie = [word(0).as_slice(), b"\x01zR\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\0\0"].concat();
+    let mut cie = [word(0).as_slice(), common].concat();
     cie = [word(cie.len() as u64).as_slice(), &cie].concat();
     let fde = FRAMES + cie.len() as u64;
     let mut entry = [word(cie.len() as u64 + 4), word(FUNCTION.wrapping_sub(fde + 8)), word(0x800)].concat();
@@ -252,5 +257,47 @@ proptest! {
     #[test]
     fn no_bytes_are_taken_for_an_image_by_mistake(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         prop_assert!(code(bytes).is_err());
+    }
+}
+
+/// Words of a stack on which a handler runs: it returns to the signal's frame, in which the kernel saved these registers.
+#[cfg(target_arch = "x86_64")]
+fn signal_stack(trampoline: u64, [ip, sp, bp]: [u64; 3], below: &[u64]) -> Vec<u8> {
+    let mut words = vec![0; 40];
+    words[0] = trampoline;
+    // After the return, the stack pointer is behind the first word.
+    (words[1 + 168 / 8], words[1 + 160 / 8], words[1 + 120 / 8]) = (ip, sp, bp);
+    words.extend(below);
+    words.iter().flat_map(|word: &u64| word.to_le_bytes()).collect()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_signals_frame_leads_to_the_interrupted_instruction_and_its_callers() {
+    let signal = b"\x01zRS\0\x01\x78\x10\x01\x1b\x0c\x07\x08\x90\x01\0";
+    // As glibc has it: the frame's address is that of a word in memory, as no other function's is.
+    let reads_memory = [0x0f, 4, 0x77, 0xa0, 0x01, 0x06];
+    for sorted in [true, false] {
+        let [plain, trampoline] = [image(&[0], sorted), image_of(signal, &reads_memory, sorted)];
+        let there = BASE + 0x10_0000;
+        let mut space = AddressSpace::new();
+        space.map(BASE, BASE + plain.len() as u64, 0, &code(plain).unwrap());
+        space.map(there, there + trampoline.len() as u64, 0, &code(trampoline).unwrap());
+        let sp = 0x7ffc_0000_0000;
+        let (handler, called, back) = (BASE + FUNCTION + 8, BASE + FUNCTION, there + FUNCTION + 1);
+        let walked = |saved: [u64; 3], below: &[u64]| {
+            let mut out = Vec::new();
+            let regs = Regs { ip: handler, sp, bp: 0, lr: 0 };
+            let stack = signal_stack(back, saved, below);
+            (space.unwind(&mut Cache::default(), &regs, &stack, &mut out), out)
+        };
+        // Interrupted at its first instruction, behind the 40 words of the signal's frame.
+        let (end, out) = walked([called, sp + 320, 0], &[BASE + FUNCTION + 0x20, 0]);
+        assert_eq!(out, [handler, back - 1, called, BASE + FUNCTION + 0x1f], "{sorted}");
+        assert_eq!(end, StackEnd::Whole);
+        // On a stack of its own: the interrupted function is known, and no more of that stack was copied.
+        let (end, out) = walked([called, 0x5500_0000_0000, 0], &[]);
+        assert_eq!((end, out), (StackEnd::Truncated, vec![handler, back - 1, called]), "{sorted}");
+        assert_eq!(walked([0, sp + 320, 0], &[]).0, StackEnd::Broken, "no code was interrupted");
     }
 }

@@ -3,6 +3,7 @@
 
 use super::AddressSpace;
 use super::code::Unwinder;
+use super::cost::Cost;
 use crate::abi::perf::Registers;
 use crate::error::catch_panic;
 use crate::model::StackEnd;
@@ -31,6 +32,13 @@ pub struct Regs {
 const NUMBERS: (u32, u32, u32, Option<u32>) = (8, 7, 6, None);
 #[cfg(target_arch = "aarch64")]
 const NUMBERS: (u32, u32, u32, Option<u32>) = (32, 31, 29, Some(30));
+
+/// Where the kernel saved the registers of interrupted code, above the stack pointer in the frame that a signal's handler
+/// returns to: instruction, stack and frame pointer, and the link register if there is one.
+#[cfg(target_arch = "x86_64")]
+const INTERRUPTED: (u64, u64, u64, Option<u64>) = (168, 160, 120, None);
+#[cfg(target_arch = "aarch64")]
+const INTERRUPTED: (u64, u64, u64, Option<u64>) = (568, 560, 544, Some(552));
 
 /// The registers that a sample must carry for unwinding. Every other one would cost eight bytes per sample.
 pub const REGISTERS: u64 = {
@@ -61,7 +69,7 @@ const KNOWN: usize = 512;
 pub struct Cache {
     rules: CacheNative<MayAllocateDuringUnwind>,
     /// Image, address in it, and what unwinding from there costs.
-    costs: Box<[(u64, u64, Option<u32>); KNOWN]>,
+    costs: Box<[(u64, u64, Option<Cost>); KNOWN]>,
     /// For code of no image: it follows frame pointers.
     nowhere: Unwinder,
 }
@@ -94,61 +102,102 @@ struct Walk<'a> {
     regs: framehop::UnwindRegsNative,
     /// Bytes of unwind instructions that may still be evaluated.
     left: usize,
+    /// The stack pointer that the sample, or the last signal on the way, found.
+    sp: u64,
+    /// It ended at a return address of zero.
+    null_return: bool,
+}
+
+/// How a walk ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WalkEnd {
+    /// Whole where a function has no caller.
+    pub end: StackEnd,
+    /// That the caller's address is zero was all that said so: a stack that code switched to often ends in zeros, too.
+    pub null_return: bool,
 }
 
 /// A step of a walk.
 enum Step {
     /// To the function that called, at an address within the call.
     Caller(u64),
+    /// To code that a signal interrupted, at its next instruction.
+    Interrupted(u64),
     End(StackEnd),
 }
 
 impl Walk<'_> {
-    /// From an address to its caller's.
-    fn step(&mut self, at: u64, innermost: bool, read: &mut impl FnMut(u64) -> Result<u64, ()>) -> Step {
+    /// From an address to its caller's; `exact` if it is that of an instruction rather than within a call.
+    fn step(&mut self, at: u64, exact: bool, read: &mut impl FnMut(u64) -> Result<u64, ()>) -> Step {
         let mapping = self.space.find(at);
         let at = mapping.map_or(at, |mapping| at.wrapping_sub(mapping.base));
-        let address = if innermost {
+        let address = if exact {
             Some(FrameAddress::from_instruction_pointer(at))
         } else {
             FrameAddress::from_return_address(at.wrapping_add(1))
         };
         let mut evaluated = 0;
-        let cost = mapping.map_or(Some(0), |mapping| {
-            let image = mapping.code.number();
+        let cost = mapping.map_or(Some(Cost::default()), |mapping| {
+            let image = mapping.code.number(exact);
             let known = &mut self.cache.costs[(at ^ image) as usize % KNOWN];
             if (known.0, known.1) != (image, at) {
                 // To tell what they cost, they are read once as well.
                 evaluated += 1;
-                *known = (image, at, mapping.code.cost(at));
+                *known = (image, at, mapping.code.cost(at, exact));
             }
             known.2
         });
         let (Some(address), Some(cost)) = (address, cost) else { return Step::End(StackEnd::Broken) };
+        if cost.signal {
+            // Its unwind instructions read memory, which only those of signals' frames do.
+            let Some(left) = self.left.checked_sub(evaluated * cost.bytes as usize) else {
+                return Step::End(StackEnd::Truncated);
+            };
+            self.left = left;
+            return self.interrupted(read).unwrap_or(Step::End(StackEnd::Broken));
+        }
         let made = self.cache.made();
         let Cache { rules, nowhere, .. } = &mut *self.cache;
-        let unwinder = mapping.map_or(&*nowhere, |mapping| mapping.code.unwinder());
+        let unwinder = mapping.map_or(&*nowhere, |mapping| mapping.code.unwinder(exact));
         let caller = unwinder.unwind_frame(address, &mut self.regs, rules, read);
         evaluated += usize::from(self.cache.made() > made);
-        let Some(left) = self.left.checked_sub(evaluated * cost as usize) else {
+        let Some(left) = self.left.checked_sub(evaluated * cost.bytes as usize) else {
             return Step::End(StackEnd::Truncated);
         };
         self.left = left;
         match caller {
             Ok(Some(address)) if address > 0 => Step::Caller(address - 1),
-            Ok(_) | Err(Error::ReturnAddressIsNull) => Step::End(StackEnd::Whole),
+            Ok(_) => Step::End(StackEnd::Whole),
+            Err(Error::ReturnAddressIsNull) => {
+                self.null_return = true;
+                Step::End(StackEnd::Whole)
+            }
             Err(_) => Step::End(StackEnd::Broken),
         }
     }
 
+    /// From the frame that the kernel made for a signal's handler to the code that was interrupted.
+    fn interrupted(&mut self, read: &mut impl FnMut(u64) -> Result<u64, ()>) -> Option<Step> {
+        let frame = self.regs.sp();
+        let mut saved = |offset: u64| read(frame.wrapping_add(offset)).ok();
+        let (ip, sp, bp, lr) = INTERRUPTED;
+        let lr = lr.map_or(Some(0), &mut saved)?;
+        let regs = Regs { ip: saved(ip)?, sp: saved(sp)?, bp: saved(bp)?, lr };
+        self.regs = self.space.native(&regs);
+        self.sp = regs.sp;
+        (regs.ip > 0).then_some(Step::Interrupted(regs.ip))
+    }
+
     fn run(&mut self, ip: u64, read: &mut impl FnMut(u64) -> Result<u64, ()>, out: &mut Vec<u64>) -> StackEnd {
         out.push(ip);
-        let mut at = ip;
+        let (mut at, mut exact) = (ip, true);
         for depth in 1..=DEPTH {
-            match self.step(at, depth == 1, read) {
+            let step = self.step(at, exact, read);
+            exact = matches!(step, Step::Interrupted(_));
+            match step {
                 Step::End(end) => return end,
-                Step::Caller(_) if depth == DEPTH => {}
-                Step::Caller(address) => {
+                Step::Caller(_) | Step::Interrupted(_) if depth == DEPTH => {}
+                Step::Caller(address) | Step::Interrupted(address) => {
                     at = address;
                     out.push(address);
                 }
@@ -169,6 +218,11 @@ impl AddressSpace {
     /// Walks a stack. `stack` holds the bytes from `regs.sp` upward. Appends addresses to `out`, innermost first; a
     /// caller's address is the return address minus one, so that it lies within the call.
     pub fn unwind(&self, cache: &mut Cache, regs: &Regs, stack: &[u8], out: &mut Vec<u64>) -> StackEnd {
+        self.walk(cache, regs, stack, out).end
+    }
+
+    /// As [`AddressSpace::unwind`]; also says what ended the walk.
+    pub fn walk(&self, cache: &mut Cache, regs: &Regs, stack: &[u8], out: &mut Vec<u64>) -> WalkEnd {
         let limit = regs.sp.saturating_add(stack.len() as u64);
         let mut beyond = false;
         let mut read = |address: u64| {
@@ -178,10 +232,14 @@ impl AddressSpace {
             beyond |= bytes.is_none() && address < limit.saturating_add(16 << 20);
             bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes).ok_or(())
         };
-        let mut walk = Walk { space: self, cache, regs: self.native(regs), left: UNWIND_STACK };
+        let mut walk =
+            Walk { space: self, cache, regs: self.native(regs), left: UNWIND_STACK, sp: regs.sp, null_return: false };
         // A damaged table can make the parser overflow; the program that brought it must not end the recording.
         let end = catch_panic(|| Ok(walk.run(regs.ip, &mut read, out))).unwrap_or(StackEnd::Broken);
-        if end == StackEnd::Broken && beyond { StackEnd::Truncated } else { end }
+        // A handler on a stack of its own interrupted another one, of which nothing was copied.
+        let elsewhere = !(regs.sp..=limit).contains(&walk.sp);
+        let end = if end == StackEnd::Broken && (beyond || elsewhere) { StackEnd::Truncated } else { end };
+        WalkEnd { end, null_return: walk.null_return }
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -110,7 +110,7 @@ pub(super) fn drop_unasked(metrics: &mut Vec<Metric>) {
     metrics.retain(|metric| match metric.id.def().section {
         Section::Probe => probed,
         Section::Latency => timed,
-        _ => timed || metric.id != MetricId::LatencyProbesShare,
+        _ => timed || metric.id != MetricId::LatencyProbesShare || metric.value.value().is_some(),
     });
 }
 

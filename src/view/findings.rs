@@ -4,7 +4,7 @@ use super::context::ViewContext;
 use crate::analysis::attribution::Assessment;
 use crate::analysis::finding::{Evidence, Finding, Place, RuleResults};
 use crate::analysis::findings::{RuleContext, baseline_finding, evaluate};
-use crate::analysis::{Axis, Tasks};
+use crate::analysis::{Axis, CpuUser, Tasks};
 use crate::model::{MetricId, Unit, Why};
 use serde::Serialize;
 
@@ -22,6 +22,30 @@ pub struct FindingsView {
     pub clear: Vec<&'static str>,
 }
 
+/// What a finding's share is a part of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ShareOf {
+    /// The working time or CPU time of the selected threads.
+    #[default]
+    Time,
+    /// The cores that a sweep lost.
+    LostCores,
+    /// What made a session slower than its baseline.
+    Slowdown,
+}
+
+impl ShareOf {
+    /// `of the time`, to follow a percentage.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            ShareOf::Time => "of the time",
+            ShareOf::LostCores => "of the lost cores",
+            ShareOf::Slowdown => "of the slowdown",
+        }
+    }
+}
+
 /// A finding: something that limits the selected threads, or a place to start.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindingView {
@@ -29,8 +53,11 @@ pub struct FindingView {
     pub rule: &'static str,
     /// Title for display.
     pub title: &'static str,
-    /// Fraction of the working time or CPU time it explains, 0 to 1; `None` if unknown.
+    /// Fraction of the working time or CPU time it explains, 0 to 1; in a sweep, of the lost cores. `None` if unknown.
     pub share: Option<f64>,
+    /// What that is a fraction of.
+    #[serde(skip)]
+    pub share_of: ShareOf,
     /// The claim in one sentence with numbers. Names in it are not escaped.
     pub claim: String,
     /// The numbers behind it.
@@ -39,6 +66,8 @@ pub struct FindingView {
     pub confidence: Confidence,
     /// Its location in the code and its threads; `None` if neither is known.
     pub place: Option<PlaceView>,
+    /// Who had the CPUs that the threads waited for, largest share first; empty for other findings.
+    pub culprits: Vec<CpuUser>,
     /// What would refute it.
     pub refuted_by: &'static str,
     /// What to do next.
@@ -87,6 +116,17 @@ pub struct UndecidedView {
 }
 
 impl FindingsView {
+    /// What stands in place of the findings where there are none: that rules are clear is an answer, that none could be
+    /// decided is not.
+    #[must_use]
+    pub fn no_findings(&self) -> String {
+        match self.clear.len() {
+            0 => "nothing is known: no rule could be decided".to_string(),
+            1 => "nothing found: 1 rule clear".to_string(),
+            clear => format!("nothing found: {clear} rules clear"),
+        }
+    }
+
     /// The verdicts on a view context.
     #[must_use]
     pub fn of(context: &ViewContext<'_>) -> FindingsView {
@@ -117,6 +157,13 @@ impl FindingsView {
         }
     }
 
+    /// The same with shares of the cores that a sweep lost.
+    #[must_use]
+    pub fn of_lost_cores(mut self) -> FindingsView {
+        self.found.iter_mut().for_each(|finding| finding.share_of = ShareOf::LostCores);
+        self
+    }
+
     /// Stable names of the undecided rules, grouped by reason.
     #[must_use]
     pub fn undecided_by_reason(&self) -> Vec<(Why, Vec<&'static str>)> {
@@ -135,7 +182,8 @@ impl FindingView {
     /// The finding for a session that is slower than its baseline; `None` without an alarm.
     #[must_use]
     pub fn of_baseline(assessment: &Assessment) -> Option<FindingView> {
-        baseline_finding(assessment).map(|finding| FindingView::of(finding, &Tasks::default()))
+        let finding = FindingView::of(baseline_finding(assessment)?, &Tasks::default());
+        Some(FindingView { share_of: ShareOf::Slowdown, ..finding })
     }
 
     fn of(finding: Finding, tasks: &Tasks) -> FindingView {
@@ -145,10 +193,12 @@ impl FindingView {
             rule: finding.rule,
             title: finding.title,
             share: finding.share,
+            share_of: ShareOf::default(),
             claim: finding.claim,
             evidence: finding.evidence.into_iter().map(evidence).collect(),
             confidence: finding.confidence,
             place: finding.place.map(|place| PlaceView::of(place, tasks)),
+            culprits: finding.culprits,
             refuted_by: finding.refuted_by,
             next_step: finding.next_step,
         }
@@ -185,5 +235,14 @@ mod tests {
         let view = FindingsView { undecided, ..FindingsView::default() };
         let expected = [(Why::NotRecorded, vec!["steal", "lock-wait"]), (Why::NotSupported, vec!["frequency"])];
         assert_eq!(view.undecided_by_reason(), expected);
+    }
+
+    #[test]
+    fn where_no_rule_could_be_decided_nothing_is_known() {
+        for (clear, expected) in [(&[][..], "nothing is known"), (&["steal"], "1 rule clear"), (&["a", "b"], "2 rules")]
+        {
+            let view = FindingsView { clear: clear.to_vec(), ..FindingsView::default() };
+            assert!(view.no_findings().contains(expected), "{}", view.no_findings());
+        }
     }
 }

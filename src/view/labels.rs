@@ -7,10 +7,10 @@ use crate::model::{CallGraph, Meta, Note, Rate};
 pub(super) fn axis_of(meta: &Meta, axis: Axis) -> (String, &'static str) {
     match axis {
         Axis::OffCpu => ("off-cpu".to_string(), "ns"),
-        Axis::Event(index) => match meta.events.get(usize::from(index)) {
-            Some(event) => (event.name.clone(), event.unit.symbol()),
-            None => (String::new(), "count"),
-        },
+        Axis::Event(index) => {
+            let name = meta.events.get(usize::from(index)).map(|event| event.name.clone());
+            (name.unwrap_or_default(), axis.unit(meta).symbol())
+        }
     }
 }
 

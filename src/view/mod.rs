@@ -24,7 +24,7 @@ pub(crate) mod latency_history;
 mod line_counters;
 mod measured;
 pub(crate) mod memory;
-mod notes;
+pub(crate) mod notes;
 pub(crate) mod numa;
 pub(crate) mod number;
 pub(crate) mod overview;

@@ -1,8 +1,9 @@
 //! Notes to read before trusting the numbers of a report.
 //! Topics that the capture has already noted are not repeated.
 
-use crate::analysis::Summary;
-use crate::model::{CallGraph, EventKind, EventSpec, LossKind, Meta, Note, SampleSource};
+use crate::analysis::{Axis, Selection, Summary};
+use crate::model::profile::Profile;
+use crate::model::{CallGraph, EventKind, EventSpec, LossKind, Meta, ModuleKind, Note, SampleSource, Target, Why};
 use crate::view::number;
 
 /// Above this share of truncated stacks, totals and flame graphs are skewed.
@@ -11,6 +12,8 @@ const MANY_INCOMPLETE: f64 = 0.05;
 const MANY_LOST: f64 = 0.01;
 /// Above this share of CPU time, the extra cost that counters add to context switches skews shares and costs.
 const MUCH_SWITCHING: f64 = 0.05;
+/// From this share of the samples on, what an interpreter hides is most of the program.
+const MOSTLY_INTERPRETED: f64 = 0.5;
 /// With fewer samples, a share of 10% is uncertain by more than 3 points.
 const FEW_SAMPLES: u64 = 100;
 
@@ -26,7 +29,7 @@ pub(super) enum NoteKind {
 }
 
 /// Topics that say what is missing. A topic that stands in no list is a caution.
-const MISSING: [&str; 20] = [
+const MISSING: [&str; 22] = [
     "no-pmu",
     "no-cycles",
     "virtual-pmu",
@@ -40,15 +43,21 @@ const MISSING: [&str; 20] = [
     "memory-places",
     "no-debug-information",
     "debug-information-limited",
+    "debug-information-elsewhere",
     "kernel-symbols-hidden",
     "kernel-symbols-foreign",
     "jit-without-names",
+    INTERPRETED,
     "names-lost",
     "naming-failed",
     "files-not-here",
     "wait-causes-hidden",
 ];
 
+/// Topic of the note that the target's children work and it does not.
+const CHILDREN: &str = "children-not-profiled";
+/// Topic of the note that an interpreter's functions stand for those of the program.
+const INTERPRETED: &str = "interpreted-without-names";
 const LATE_SAMPLES: &str = "late-samples";
 
 /// What the note is about, by its topic.
@@ -60,6 +69,19 @@ pub(super) fn kind(note: &Note) -> NoteKind {
     }
 }
 
+/// Which event is shown, if the first one has no samples and nobody chose another.
+#[must_use]
+pub fn other_event(profile: &Profile, selection: &Selection) -> Option<Note> {
+    let Axis::Event(shown) = selection.axis else { return None };
+    let events = &profile.meta.events;
+    let (first, shown) = (events.first()?, events.get(usize::from(shown)).filter(|_| shown > 0)?);
+    (Selection::first_sampled(profile) == selection.axis).then(|| Note {
+        topic: "first-event-without-samples".to_string(),
+        text: format!("{} has no samples: this shows {}, the first event that has some.", first.name, shown.name),
+        fix: Some("Choose another with --event.".to_string()),
+    })
+}
+
 /// The capture's notes, then those for the selection.
 pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
     let mut notes = meta.notes.clone();
@@ -68,10 +90,18 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
             notes.push(Note { topic: topic.to_string(), text, fix: Some(fix.to_string()) });
         }
     };
-    if summary.count == 0 {
+    if meta.notes.iter().any(|note| note.topic == CHILDREN) {
+        // It says why there are few samples, and what gives more.
+    } else if summary.count == 0 && summary.coverage.why() == Some(Why::Idle) {
+        let fix = match meta.plan.off_cpu {
+            true => "See below what its threads wait for.",
+            false => "Record with --off-cpu to see what its threads wait for.",
+        };
+        add("no-samples", "Nothing ran in this selection.".to_string(), fix);
+    } else if summary.count == 0 {
         add("no-samples", "Nothing was sampled in this selection.".to_string(), "Widen --time-range or --thread.");
     } else if summary.count < FEW_SAMPLES {
-        let text = format!("Only {} samples: every share is rough.", summary.count);
+        let text = format!("Only {}: every share is rough.", number::several(summary.count, "sample"));
         add("few-samples", text, "Record for longer, or at a higher --freq.");
     }
     if let Some(event) = meta.events.iter().find(|event| is_late(event)).filter(|_| summary.count > 0) {
@@ -90,7 +120,7 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
                 "Samples cover only {share} of the CPU time: threads that ended soon, or that lost samples, have too small \
                  a share, and by more than the errors say."
             );
-            add("low-coverage", text, low_coverage(meta.samples));
+            add("low-coverage", text, low_coverage(meta));
         } else if coverage.is_high() {
             let text = format!(
                 "Samples stand for {share} of the CPU time that was counted: one of the two is wrong, and cycles and \
@@ -117,14 +147,33 @@ pub(super) fn notes(meta: &Meta, summary: &Summary) -> Vec<Note> {
         add("truncated-stacks", text, fix);
     }
     if let Some(share) = summary.stack_share(summary.broken).filter(|share| *share > MANY_INCOMPLETE) {
-        let text = format!("{} of the stacks could not be unwound to their start.", percent(share));
-        let fix = match meta.plan.call_graph {
-            CallGraph::FramePointer => "The code has no frame pointers: record with --call-graph dwarf.",
-            _ => {
+        let file = summary.broken_in.as_ref().filter(|(_, kind)| *kind == ModuleKind::File);
+        let file = file.map(|(path, _)| path.rsplit('/').next().unwrap_or(path));
+        let most = file.map_or(String::new(), |file| format!(", most of them in {file}"));
+        let text = format!("{} of the stacks could not be unwound to their start{most}.", percent(share));
+        let fix = match (meta.plan.call_graph, file) {
+            (CallGraph::FramePointer, _) => "The code has no frame pointers: record with --call-graph dwarf.",
+            (_, Some(_)) => {
+                "It has no unwind information there that can be read: 32-bit programs, programs linked statically with musl \
+                 and hand-written assembly have none. Compile it with -fno-omit-frame-pointer and record with --call-graph fp."
+            }
+            (_, None) => {
                 "Code made just in time and hand-written assembly carry no unwind information; --call-graph fp may help."
             }
         };
         add("broken-stacks", text, fix);
+    }
+    if let Some(found) = &summary.interpreted {
+        let share = found.samples as f64 / summary.count.max(1) as f64;
+        let fix = found.runtime.names_interpreted(&found.path).filter(|_| share >= MOSTLY_INTERPRETED);
+        if let Some(fix) = fix {
+            let name = found.runtime.name;
+            let text = format!(
+                "{} of the samples are in functions that {name} interprets: they have no names, only the interpreter has.",
+                percent(share)
+            );
+            add(INTERPRETED, text, &fix);
+        }
     }
     let lost = summary.lost as f64 / (summary.lost.saturating_add(summary.all_samples)).max(1) as f64;
     if lost > MANY_LOST {
@@ -146,10 +195,15 @@ fn is_late(event: &EventSpec) -> bool {
     matches!(event.kind, EventKind::Software(CPU_CLOCK | TASK_CLOCK)) && !event.exclude_kernel
 }
 
-fn low_coverage(samples: Option<SampleSource>) -> &'static str {
-    match samples {
-        Some(SampleSource::Cpus) => {
+fn low_coverage(meta: &Meta) -> &'static str {
+    let everything = matches!(meta.plan.target, Target::Cpus { .. } | Target::Cgroup { .. });
+    match meta.samples {
+        Some(SampleSource::Cpus) if everything => {
             "Whole CPUs were sampled: see what was lost or throttled, and record at a lower --freq."
+        }
+        // The events are those of the CPUs, and the kernel drops what is not the target's.
+        Some(SampleSource::Cpus) => {
+            "Only the target was sampled, on every CPU: see what was lost or throttled, and record at a lower --freq."
         }
         _ => "Record as root, so that whole CPUs are sampled in place of threads.",
     }

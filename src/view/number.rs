@@ -50,6 +50,11 @@ pub fn count(value: u64) -> String {
     thousands(value, false)
 }
 
+/// A count with its noun, whose plural has an s: `1 sample`, `9,970 samples`.
+pub fn several(value: u64, what: &str) -> String {
+    format!("{} {what}{}", count(value), if value == 1 { "" } else { "s" })
+}
+
 fn thousands(value: u64, negative: bool) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
@@ -89,7 +94,7 @@ pub fn quantity(value: f64, unit: Unit) -> FormattedNumber {
             let shown = scaled(value, &[(1e9, "G"), (1e6, "M"), (1.0, "")]);
             FormattedNumber { unit: Cow::Owned(format!("{}/s", shown.unit)), ..shown }
         }
-        Unit::Count | Unit::Cycles | Unit::Instructions => {
+        Unit::Count | Unit::Cycles | Unit::Instructions | Unit::Samples | Unit::Microsamples => {
             scaled(value, &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, "")])
         }
         Unit::Hertz => scaled(value, &[(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz"), (1.0, "Hz")]),

@@ -208,6 +208,15 @@ pub struct Query {
 }
 
 impl Query {
+    /// The moment that is shown, if it is not the session's end.
+    #[must_use]
+    pub fn moment(&self) -> Option<Nanos> {
+        match self.time {
+            TimeSelector::Between(_, to) => Some(to),
+            _ => self.end,
+        }
+    }
+
     /// The selected time, limited to what is held; never empty.
     #[must_use]
     pub fn time_range(&self, bounds: Bounds) -> TimeRange {
@@ -254,6 +263,7 @@ mod tests {
             (TimeSelector::Between(Nanos(0), Nanos(300)), None, (100, 300)),
             (TimeSelector::Between(Nanos(900), Nanos(3000)), Some(Nanos(1)), (900, 1000)),
         ] {
+            let moment = if let TimeSelector::Between(_, to) = time { Some(to) } else { end };
             let query = Query {
                 time,
                 end,
@@ -264,6 +274,7 @@ mod tests {
                 per: None,
                 request: ViewRequest::Overview,
             };
+            assert_eq!(query.moment(), moment);
             let range = query.time_range(bounds);
             assert_eq!((range.from.0, range.to.map(|to| to.0)), (expected.0, Some(expected.1)), "{time:?}");
         }

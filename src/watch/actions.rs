@@ -1,6 +1,6 @@
 //! What a watch reacts to, and what it can do.
 
-use crate::analysis::attribution::{Alarm, Assessment, WindowResult};
+use crate::analysis::attribution::{Alarm, Assessment, UnusualPeriod, WindowResult};
 use crate::analysis::baseline::KeyChange;
 use crate::units::Nanos;
 use std::fmt;
@@ -92,6 +92,15 @@ pub enum Note {
     CapturedRecently,
     /// The baseline is stale in this point.
     Stale(String),
+    /// Windows have been unusual for long without an alarm.
+    Unusual {
+        /// Since when, and why they are no alarm.
+        period: UnusualPeriod,
+        /// The quantity that is most unusual, with its usual value.
+        what: Option<String>,
+        /// The neighbour that fits best; correlated, not proven.
+        suspect: Option<String>,
+    },
 }
 
 /// Why a watch ends.
@@ -126,6 +135,12 @@ impl fmt::Display for Note {
                 write!(f, "no detailed capture: the last one began less than five minutes ago")
             }
             Note::Stale(text) => write!(f, "the baseline is stale: {text}"),
+            Note::Unusual { period, what, suspect } => {
+                let (seconds, reason) = (period.window.span().seconds(), period.no_alarm.reason());
+                write!(f, "unusual for {seconds:.0} s, not an alarm because {reason}")?;
+                what.iter().try_for_each(|what| write!(f, "; {what}"))?;
+                suspect.iter().try_for_each(|name| write!(f, "; suspect (correlated, not proven): {name}"))
+            }
         }
     }
 }

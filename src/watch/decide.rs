@@ -1,12 +1,12 @@
 //! The decisions of a watch. Each depends on the events so far only, so a test can replay any order of them.
 
 use super::actions::{Action, EndReason, Event, Note, Pending};
-use crate::analysis::attribution::{Alarm, Assessment, Cause, WindowState};
+use crate::analysis::attribution::{Alarm, Assessment, Cause, QuantityDeviation, Suspect, WindowState};
 use crate::analysis::baseline::KeyChange;
 use crate::analysis::finding::Confidence;
 use crate::units::Nanos;
 
-/// Windows after which an ongoing alarm is reported again if more is known about it.
+/// Windows after which an ongoing alarm is reported again if more is known about it, and unusual ones for the first time.
 const UPDATE_AFTER: u64 = 10;
 /// Windows after which the target's program is known.
 const PROGRAM_AFTER: u64 = 10;
@@ -38,6 +38,8 @@ pub struct State {
     window_state: WindowState,
     /// The alarm that is on, as last reported, and the number of windows then.
     reported: Option<(ReportedAlarm, u64)>,
+    /// The start of the unusual windows that were reported last.
+    unusual: Option<Nanos>,
     program_known: bool,
     last_recording: Option<Nanos>,
     last_capture: Option<Nanos>,
@@ -59,6 +61,7 @@ impl State {
             windows: 0,
             window_state: WindowState::Waiting,
             reported: None,
+            unusual: None,
             program_known: false,
             last_recording: None,
             last_capture: None,
@@ -144,6 +147,7 @@ fn assessed(state: &mut State, assessment: &Assessment, now: Nanos, mut pending:
         }
     }
     update(state, assessment, actions);
+    note_unusual(state, assessment, actions);
     if ends {
         end(state, EndReason::AlarmRaised, actions);
     }
@@ -187,6 +191,17 @@ fn update(state: &mut State, assessment: &Assessment, actions: &mut Vec<Action>)
     if state.reported.as_ref().is_none_or(due) {
         state.reported = Some((now, state.windows));
         actions.push(Action::UpdateAlarm(alarm.clone()));
+    }
+}
+
+/// Reports unusual windows that raise no alarm, once for each time.
+fn note_unusual(state: &mut State, assessment: &Assessment, actions: &mut Vec<Action>) {
+    let diagnosis = &assessment.diagnosis;
+    let Some(period) = diagnosis.unusual.filter(|period| u64::from(period.windows) >= UPDATE_AFTER) else { return };
+    if state.unusual.replace(period.window.from) != Some(period.window.from) {
+        let what = diagnosis.most_unusual().map(QuantityDeviation::against_usual);
+        let suspect = diagnosis.suspects.first().map(Suspect::title);
+        actions.push(Action::Note(Note::Unusual { period, what, suspect }));
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::{Action, Event, Pending, Policy, State, decide};
 use crate::analysis::Window;
-use crate::analysis::attribution::{Alarm, Assessment, Cause, Diagnosis, WindowResult, WindowState};
+use crate::analysis::attribution::{
+    Alarm, Assessment, Cause, Diagnosis, NoAlarm, UnusualPeriod, WindowResult, WindowState,
+};
 use crate::analysis::baseline::{KeyChange, LoadAxis};
 use crate::analysis::diff::PRIMARY;
 use crate::analysis::finding::Confidence;
@@ -34,6 +36,7 @@ pub(super) fn usual_assessment() -> Assessment {
         level: None,
         primary: PRIMARY,
         quantities: vec![],
+        unusual: None,
         evidence: vec![],
         location: None,
         suspects: vec![],
@@ -102,7 +105,17 @@ impl Replay {
     fn step(&mut self, word: &str) {
         match word {
             "usual" => self.window(WindowState::Usual, false, false),
-            "unusual" => self.window(WindowState::Unusual, false, false),
+            "unusual" => {
+                let from = Nanos(self.now * SECOND);
+                let period = self.assessment.diagnosis.unusual.get_or_insert(UnusualPeriod {
+                    window: Window { from, to: from },
+                    windows: 0,
+                    no_alarm: NoAlarm::MayBeChance,
+                });
+                (period.window.to, period.windows) = (Nanos((self.now + 1) * SECOND), period.windows + 1);
+                self.window(WindowState::Unusual, false, false);
+            }
+            "as-before" => self.assessment.diagnosis.unusual = None,
             "idle" => self.window(WindowState::Idle, false, false),
             "raise" => self.window(WindowState::Alarm, true, false),
             "alarm" => self.window(WindowState::Alarm, false, false),
@@ -168,6 +181,25 @@ fn check(policy: Policy, rows: &[(&str, &str, &[&str])]) {
 const COMMAND_BUSY: &str = "(the command was not run: it still runs for an earlier alarm)";
 const RECORDING_BUSY: &str = "(the alarm was not recorded: an earlier one is still being recorded)";
 const NO_CAPTURE: &str = "(no detailed capture: the last one began less than five minutes ago)";
+
+#[test]
+fn windows_that_are_unusual_for_long_without_an_alarm_are_noted_once_each_time() {
+    let nine = "unusual ".repeat(9);
+    let noted = "(unusual for 10 s, not an alarm because the runs and windows of the baseline differ too much to rule out that \
+                 it is chance)";
+    check(
+        ALL,
+        &[
+            ("nine", &nine, &["unusual"]),
+            ("ten and more", &format!("{nine} unusual unusual unusual"), &["unusual", noted]),
+            (
+                "twice",
+                &format!("{nine} unusual as-before usual {nine} unusual"),
+                &["unusual", noted, "usual", "unusual", noted],
+            ),
+        ],
+    );
+}
 
 #[test]
 fn windows_are_reported_where_the_state_changes_or_as_often_as_asked() {

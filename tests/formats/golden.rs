@@ -5,7 +5,7 @@ use ironlaw::model::{
     BuildId, CallGraph, CounterDef, CounterId, CounterReading, Coverage, CpuTopology, Definition, Event, EventKind,
     EventSpec, FrameDef, FrameId, HostFacts, LossKind, Lost, Mark, Meta, ModuleDef, ModuleId, ModuleKind, Note, OffCpu,
     Plan, Rate, Sample, Scope, StackDef, StackEnd, StackId, Symbol, Target, TaskChange, TaskEvent, TaskState, Tick,
-    Unit,
+    Unit, WaitBegan,
 };
 use ironlaw::store::{Recording, Writer};
 use ironlaw::units::{Nanos, Ops};
@@ -119,7 +119,21 @@ fn events() -> Vec<Event> {
         let (stack, end) = (Some(StackId(3)), StackEnd::Whole);
         let (blocked, queued) = (Nanos(5_000), queued.map(Nanos));
         let longest = blocked + queued.unwrap_or_default();
-        Event::OffCpu(OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false, count: 1, longest })
+        let began = WaitBegan::Seen;
+        Event::OffCpu(OffCpu {
+            at,
+            pid,
+            tid,
+            state,
+            blocked,
+            queued,
+            stack,
+            end,
+            estimated: false,
+            count: 1,
+            longest,
+            began,
+        })
     };
     let task = |change| Event::Task(TaskEvent { at, pid, tid, change });
     let lost = |kind, count| Event::Lost(Lost { at, cpu: 1, kind, count });

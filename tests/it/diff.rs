@@ -35,7 +35,8 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
     let half = compared(&dir, "a.ironlaw", "half.ironlaw");
     assert_ne!(half["load"]["adjustment"]["state"], "unknown", "{:#}", half["load"]);
 
-    let line = "diff a.ironlaw dearer.ironlaw --format json --no-inline --run-noise 5 --flamegraph d.svg";
+    // What is planted, some 25%, is to lie well beyond a limit of 5% where two recordings of one run each differ by chance, too.
+    let line = "diff a.ironlaw dearer.ironlaw --format json --no-inline --run-noise 3 --flamegraph d.svg";
     let costlier = json(dir.line(line))["comparisons"][0].clone();
     assert_eq!(costlier["answer"]["verdict"], "more", "{:#}", costlier["headline"]);
     let first = &costlier["code"]["functions"][0];
@@ -48,7 +49,7 @@ fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_f
         let line = ["diff", "a.ironlaw", new, "--fail-if", "cpu_ns_per_op > +5%", "--format", "md"];
         dir.ironlaw(&line.iter().chain(more).copied().collect::<Vec<_>>())
     };
-    let gated = gate("dearer.ironlaw", &["--run-noise", "5"]);
+    let gated = gate("dearer.ironlaw", &["--run-noise", "3"]);
     assert_eq!(gated.code, Some(3), "{}{}", gated.out, gated.err);
     assert!(gated.out.starts_with("## ironlaw diff") && gated.out.contains("**fail**"), "{}", gated.out);
     let passed = gate("a.ironlaw", &["--run-noise", "5"]);
@@ -108,6 +109,45 @@ fn sweeps_are_repeats_of_the_width_that_both_have() {
     assert!(wrong.err.contains("in common: 1"), "{}", wrong.err);
     let both = dir.line("diff a.sweep,a.sweep/runs/n0001-r01.ironlaw b.sweep");
     assert_eq!(both.code, Some(2), "{}", both.err);
+}
+
+#[test]
+fn several_recordings_whose_names_differ_by_a_number_are_repeats_unless_each_is_asked_for() {
+    require!("perf");
+    let dir = Dir::new();
+    for name in ["base", "new-1", "new-2", "new-3"] {
+        dir.record(name, "", "spin --seconds 0.3");
+    }
+    let diff = |more: &str| dir.line(&format!("diff base new-1 new-2 new-3 --format json {more}")).succeeds();
+    let (repeats, each) = (diff(""), diff("--each"));
+    assert!(repeats.err.contains("repeats of one side") && repeats.err.contains("--each"), "{}", repeats.err);
+    let runs = |ran: Ran| -> Vec<usize> {
+        let comparisons = json(ran)["comparisons"].as_array().unwrap().clone();
+        comparisons.iter().map(|found| found["new"]["recordings"].as_array().unwrap().len()).collect()
+    };
+    assert_eq!((runs(repeats), runs(each)), (vec![3], vec![1, 1, 1]));
+    let unlike = dir.line("diff new-1 base new-2 --format json").succeeds();
+    assert!(unlike.err.contains("separate them by commas"), "{}", unlike.err);
+}
+
+#[test]
+fn a_service_that_sleeps_is_compared_by_its_cpu_time_and_its_waits() {
+    require!("perf", "tracefs", "root");
+    let dir = Dir::new();
+    for (name, workload) in [("base", "paced"), ("half", "paced-half")] {
+        paced(&dir, name, workload);
+    }
+    let found = json(dir.line("diff base half --format json"))["comparisons"][0].clone();
+    let factors = &found["factors"];
+    let asleep = factors["asleep"].as_array().unwrap_or_else(|| panic!("{factors:#}"));
+    assert!(asleep.iter().any(|share| share.as_f64().unwrap() > 0.5), "{factors:#}");
+    let parts = factors["parts"].as_array().unwrap();
+    assert!(parts.iter().all(|part| part["factor"] != "utilisation"), "{factors:#}");
+    let sum: f64 = parts.iter().map(|part| part["ns"].as_f64().unwrap()).sum();
+    let times = [0, 1].map(|at: usize| factors["ns_per_op"][at].as_f64().unwrap());
+    assert!((sum - (times[1] - times[0])).abs() < 1e-6 * times[0], "{factors:#}");
+    let text = dir.line("diff base half").succeeds().out;
+    assert!(text.contains("running and waiting") && !text.contains("utilisation (not running)"), "{text}");
 }
 
 #[test]

@@ -95,3 +95,18 @@ fn a_reader_that_goes_away_is_no_failure() {
     child.stderr.take().expect("it is piped").read_to_string(&mut said).expect("it is text");
     assert!(child.wait().expect("it ends").success() && said.is_empty(), "{said}");
 }
+
+#[test]
+fn stacks_of_waits_end_where_the_thread_waits_and_not_in_what_took_them() {
+    require!("perf", "root");
+    let dir = Dir::new();
+    dir.ironlaw(&["-q", "record", "--off-cpu", "-o", "nap", "--", "sleep", "0.4"]).succeeds();
+    let folded = dir.line("export nap.ironlaw --off-cpu --format folded -o -").succeeds().out;
+    let leaves: Vec<&str> = folded.lines().filter_map(|line| line.rsplit_once(' ')?.0.rsplit(';').next()).collect();
+    assert!(!leaves.is_empty(), "{folded}");
+    let own = ["bpf_prog_", "bpf_trace_run", "__traceiter_", "__bpf_trace_"];
+    assert!(!leaves.iter().any(|leaf| own.iter().any(|start| leaf.starts_with(start))), "{folded}");
+    if folded.contains("schedule") {
+        assert!(leaves.iter().any(|leaf| leaf.contains("schedule")), "{folded}");
+    }
+}

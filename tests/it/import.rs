@@ -143,7 +143,7 @@ fn what_is_no_recording_is_refused_and_leaves_nothing() {
     std::fs::write(dir.join("old"), b"PERFFILE and more").expect("it can be written");
     std::fs::write(dir.join("none"), b"").expect("it can be written");
     for (name, said) in [
-        ("text", "neither perf.data nor folded stacks"),
+        ("text", "neither perf.data nor perf script's text nor folded stacks"),
         ("head", "ends within its header"),
         ("old", "first format"),
         ("none", "empty"),
@@ -230,6 +230,131 @@ fn folded_stacks_come_back_as_they_were() {
     let plain: Vec<_> = lines.iter().map(|line| line.replace("_[k]", "")).collect();
     assert_eq!(back, plain);
     assert_eq!(dir.report("run.ironlaw", "")["samples"]["count"], 50);
+}
+
+/// The lines of folded stacks, sorted.
+fn folded(dir: &Dir, line: &str) -> Vec<String> {
+    let out = dir.line(&format!("{line} --format folded -o -")).succeeds().out;
+    let mut lines: Vec<String> = out.lines().map(String::from).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn counts_of_folded_stacks_stay_what_they_are() {
+    let dir = Dir::new();
+    for (text, count) in [
+        ("main;a 1000000\nmain;b 1000000\n", 2_000_000),
+        ("main;idle 2.25\nmain;work;cold 0.5\nmain;work;hot 1.5\n", 4),
+        ("main;a 0.5\nmain;b 10\nmain;c 3\n", 14),
+    ] {
+        std::fs::write(dir.join("x.folded"), text).expect("it can be written");
+        let lines: Vec<String> = text.lines().map(String::from).collect();
+        assert_eq!(folded(&dir, "flamegraph x.folded"), lines, "without an import");
+        dir.line("import x.folded -o run -f").succeeds();
+        assert_eq!(folded(&dir, "export run.ironlaw"), lines);
+        let report = dir.report("run.ironlaw", "");
+        assert_eq!(report["samples"]["count"], count, "{text}");
+        // The same through the text of perf script.
+        dir.line("export run.ironlaw --format perfscript -o run.perf").succeeds();
+        dir.line("import run.perf -o again -f").succeeds();
+        assert_eq!(folded(&dir, "export again.ironlaw"), lines);
+    }
+    assert_eq!(dir.report("x.folded", "")["functions"][0]["name"], "b");
+    dir.line("flamegraph x.folded -f -o x.svg").succeeds();
+    let drawn = std::fs::read_to_string(dir.join("x.svg")).expect("it was written");
+    assert!(drawn.contains("millionths of a sample"), "shares of 13.5 samples");
+}
+
+#[test]
+fn two_counts_per_line_are_shown_one_by_one_and_compared() {
+    let dir = Dir::new();
+    std::fs::write(dir.join("two.folded"), "main;work;hot 100 200\nmain;work;cold 50 50\nmain;gone 30 0\n")
+        .expect("it can be written");
+    let ran = dir.line("import two.folded -o two").succeeds();
+    assert!(ran.err.contains("every line has two counts"), "{}", ran.err);
+    let after = ["main;work;cold 50", "main;work;hot 200"];
+    let before = ["main;gone 30", "main;work;cold 50", "main;work;hot 100"];
+    assert_eq!(folded(&dir, "flamegraph two.folded"), after);
+    assert_eq!(folded(&dir, "export two.ironlaw"), after);
+    assert_eq!(folded(&dir, "flamegraph two.ironlaw --event before"), before);
+    let compared = dir.line("diff two.folded --format json").succeeds();
+    let compared: serde_json::Value = serde_json::from_str(&compared.out).expect("it is JSON");
+    let functions = compared["comparisons"][0]["code"]["functions"].as_array().expect("a table");
+    let hot = functions.iter().find(|row| row["name"] == "hot").expect("it is there");
+    let near = |value: &serde_json::Value, share: f64| (value.as_f64().unwrap_or_default() - share).abs() < 1e-9;
+    assert!(near(&hot["base"], 100.0 / 180.0) && near(&hot["new"], 0.8), "{hot}");
+}
+
+#[test]
+fn an_event_without_samples_makes_room_for_the_first_that_has_some() {
+    let dir = Dir::new();
+    std::fs::write(dir.join("x.folded"), "main;a 3 0\nmain;b 4 0\n").expect("it can be written");
+    let report = dir.report("x.folded", "");
+    assert_eq!((&report["samples"]["count"], &report["selection"]["event"]), (&7.into(), &"before".into()));
+    let ran = dir.line("flamegraph x.folded --format folded -o -").succeeds();
+    assert!(ran.err.contains("after has no samples: this shows before"), "{}", ran.err);
+    assert_eq!(ran.out, "main;a 3\nmain;b 4\n");
+    let chosen = dir.line("report x.folded --event after --format json").succeeds().out;
+    assert!(!chosen.contains("first-event-without-samples"), "{chosen}");
+}
+
+#[test]
+fn the_text_of_perf_script_is_read_and_comes_back_as_the_same_stacks() {
+    let dir = Dir::new();
+    let script = "app 12 [000] 1.000001: 250000 cpu-clock:\n\t1234 work+0x4 (/bin/app)\n\t1300 main+0x10 (/bin/app)\n";
+    std::fs::write(dir.join("script.txt"), script).expect("it can be written");
+    let ran = dir.line("import script.txt -o s").succeeds();
+    assert!(ran.err.contains("1 samples of cpu-clock"), "{}", ran.err);
+    assert_eq!(folded(&dir, "flamegraph script.txt"), ["main;work 1"]);
+    assert_eq!(dir.report("s.ironlaw", "")["samples"]["weight"], 250_000);
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/golden-1.0.ironlaw");
+    let sources = [
+        golden,
+        fixture("perf.data.callgraph-3.8"),
+        fixture("perf.data.hybrid_topology"),
+        fixture("perf.data.zstd-6.1"),
+    ];
+    for path in sources {
+        dir.ironlaw(&["export", text(&path), "--format", "perfscript", "-o", "x.perf"]).succeeds();
+        dir.line("import x.perf -o x -f").succeeds();
+        let events = |path: &Path| ironlaw::session::open(path).expect("it opens").meta.events;
+        for event in events(&dir.join("x.ironlaw")) {
+            // The text names threads, and so a process only where its main thread was sampled.
+            let by_number = |line: String| match line.split_once(';') {
+                Some((root, rest)) => format!("{};{rest}", root.rsplit(' ').next().unwrap_or(root)),
+                None => line,
+            };
+            let flame = |path: &str| {
+                let lines = folded(&dir, &format!("flamegraph {path} --event {}", event.name));
+                let mut lines: Vec<String> = lines.into_iter().map(by_number).collect();
+                lines.sort_unstable();
+                lines
+            };
+            let (again, before) = (flame("x.ironlaw"), flame(text(&path)));
+            let differ = again.iter().zip(&before).find(|(again, before)| again != before);
+            let same = differ.is_none() && again.len() == before.len();
+            assert!(same, "{} of {}: {differ:?}", event.name, path.display());
+        }
+    }
+}
+
+#[test]
+fn recordings_without_cpu_time_are_compared_by_share_and_it_is_said() {
+    let dir = Dir::new();
+    let write = |name: &str, counts: [u32; 2]| {
+        let text = format!("java;Foo.run;Foo.work {}\njava;Foo.run;Foo.work2 {}\n", counts[0], counts[1]);
+        std::fs::write(dir.join(name), text).expect("it can be written");
+    };
+    write("a.folded", [6000, 4000]);
+    write("b.folded", [5000, 5000]);
+    let ran = dir.line("diff a.folded b.folded --flamegraph d.svg").succeeds();
+    assert!(ran.out.contains("compared by its share of all\n  samples"), "{}", ran.out);
+    assert!(ran.out.contains("60.0%") && ran.out.contains("50.0%") && ran.out.contains("Foo.work2"), "{}", ran.out);
+    assert!(dir.join("d.svg").exists());
+    let (a, b) = (fixture("perf.data.callgraph-3.8"), fixture("perf.data.callgraph-3.8"));
+    let ran = dir.ironlaw(&["diff", text(&a), text(&b)]).succeeds();
+    assert!(ran.out.contains("share of all samples: 100"), "{}", ran.out);
 }
 
 /// Whether the perf tool can record here.

@@ -57,6 +57,20 @@ fn blocked(dir: &Dir, name: &str) -> Vec<(Vec<String>, f64)> {
     stacks
 }
 
+#[test]
+fn the_report_of_a_python_program_has_the_switch_that_names_its_functions() {
+    require!("perf", "python3");
+    let dir = Dir::new();
+    // By CPU time, so that starting Python is little of it on any machine.
+    let code = "import time\nwhile time.process_time() < 3: sum(range(1000))";
+    Ran::of(&mut dir.command(IRONLAW, &["-q", "record", "-o", "run", "--", "python3", "-c", code])).succeeds();
+    let report = dir.report("run.ironlaw", "");
+    let note = list(&report, "notes").find(|note| note["topic"] == "interpreted-without-names");
+    let fix = note.unwrap_or_else(|| panic!("no such note: {}", report["notes"]))["fix"].as_str().unwrap_or_default();
+    // Whatever the version: it has the switch, or a later one has.
+    assert!(fix.contains("`python -X perf`") && fix.contains("PYTHONPERFSUPPORT=1"), "{fix}");
+}
+
 /// The share of samples in stacks with `inner` for which `holds`.
 fn share_of(stacks: &[(Vec<String>, f64)], inner: &str, holds: impl Fn(&[String]) -> bool) -> f64 {
     let with = || stacks.iter().filter(|(stack, _)| stack.iter().any(|name| name == inner));
@@ -177,6 +191,12 @@ fn locked_instructions_are_found_where_threads_contend_and_nowhere_else() {
         dir.record(workload, "", &format!("{workload} --threads 2 --seconds 1.5"));
         let report = dir.report(&format!("{workload}.ironlaw"), "");
         let found = finding(&report, "locked-instructions");
+        // Threads that hardly ever run at once do not contend.
+        let busy = number(&report["metrics"]["cpu_utilisation"]["value"]);
+        if busy < 1.0 && function.is_some() && found.is_none() {
+            crate::support::skip("quiet", format!("beside other programs, two threads had {busy:.2} CPUs"));
+            continue;
+        }
         assert_eq!(found.is_some(), function.is_some(), "{workload}: {}", report["findings"]);
         match (found, function) {
             (Some(found), Some(function)) => assert!(place(found).contains(function), "{workload}: {found}"),
@@ -247,8 +267,13 @@ fn futex_waits_for_locks() {
     // With hardly any CPU left the players wait for that.
     match finding(&report, "lock-wait") {
         Some(found) => {
-            assert!(place(found).contains("player_main") && found["place"]["off_cpu"] == true, "{found}");
-            assert!(number(&found["share"]) > 0.1, "{found}");
+            assert!(place(found).contains("player_main") && number(&found["share"]) > 0.1, "{found}");
+            // The place is of the larger part. On one CPU the other player may go on so soon that handing over takes longer.
+            let on_a_cpu = list(found, "evidence").find(|row| row["label"] == "contending on a CPU");
+            let contending = on_a_cpu.map_or(0.0, |row| number(&row["value"])) * number(&report["duration_s"]);
+            if (locked / contending - 1.0).abs() > 0.2 {
+                assert_eq!(found["place"]["off_cpu"], locked > contending, "{locked} s, {contending} s: {found}");
+            }
         }
         None => assert!(queued(&report) > 0.6, "{}", report["findings"]),
     }
@@ -297,8 +322,8 @@ fn more_busy_threads_than_cpus_wait_for_them() {
 struct Quota(std::path::PathBuf);
 
 impl Quota {
-    fn new() -> Option<Quota> {
-        let name = format!("ironlaw-test-{}", std::process::id());
+    fn new(of: &str) -> Option<Quota> {
+        let name = format!("ironlaw-test-{of}-{}", std::process::id());
         let written = |group: &Path, file: &str, text: &str| std::fs::write(group.join(file), text).is_ok();
         for mount in ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup"] {
             let quota = Quota(Path::new(mount).join(&name));
@@ -321,7 +346,7 @@ impl Drop for Quota {
 #[test]
 fn a_quota_that_is_used_up_is_found() {
     require!("perf", "root");
-    let Some(quota) = Quota::new() else {
+    let Some(quota) = Quota::new("used") else {
         crate::support::skip("cpu-quota", "no control group with a CPU quota can be made here");
         return;
     };
@@ -331,6 +356,22 @@ fn a_quota_that_is_used_up_is_found() {
     dir.line(&format!("-q record -o quota -d 2 -p {}", spin.pid())).succeeds();
     drop(spin);
     let report = dir.report("quota.ironlaw", "");
+    let found = finding(&report, "cgroup-throttling").unwrap_or_else(|| panic!("{}", report["findings"]));
+    assert!(found["confidence"] == "high" && number(&found["share"]) > 0.3, "{found}");
+}
+
+#[test]
+fn a_quota_is_found_that_the_command_came_under_by_itself() {
+    require!("perf", "root");
+    let Some(quota) = Quota::new("joined") else {
+        crate::support::skip("cpu-quota", "no control group with a CPU quota can be made here");
+        return;
+    };
+    let dir = Dir::new();
+    let join =
+        format!("echo $$ > {}/cgroup.procs; exec {WORKLOADS} workload spin --threads 2 --seconds 3", quota.0.display());
+    dir.ironlaw(&["-q", "record", "-o", "joined", "--", "sh", "-c", &join]).succeeds();
+    let report = dir.report("joined.ironlaw", "");
     let found = finding(&report, "cgroup-throttling").unwrap_or_else(|| panic!("{}", report["findings"]));
     assert!(found["confidence"] == "high" && number(&found["share"]) > 0.3, "{found}");
 }
@@ -505,15 +546,30 @@ fn a_mutex_is_waited_for_where_it_is_taken() {
     assert!((0.5..0.7).contains(&(locked / (locked + free))), "{locked} samples with the lock, {free} without");
 }
 
-/// Whether a loop of the program waits cannot be told without counters, and is not denied either.
+/// The code of the lock tells, where it can be read: so far on x86-64, and on Arm unless its atomics are calls. Elsewhere it cannot be
+/// told from other loops, and is not denied.
 #[test]
-fn a_spin_lock_shows_as_the_function_that_spins() {
+fn a_spin_lock_shows_as_a_lock_where_it_is_taken() {
     require!("perf");
     let dir = Dir::new();
     dir.record("spinning", "", "spinlock --threads 4 --seconds 2");
     let report = dir.report("spinning.ironlaw", "");
-    assert!(found_at(&report, "hot-function").contains("acquire_spin_lock"), "{}", report["findings"]);
-    assert_ne!(verdict(&report, "spin-wait"), "clear", "{}", report["findings"]);
+    match finding(&report, "lock-wait") {
+        Some(found) => {
+            assert!(place(found).contains("booker_main"), "{found}");
+            assert!(found["claim"].as_str().is_some_and(|claim| claim.contains("acquire_spin_lock")), "{found}");
+            let hot = finding(&report, "hot-function");
+            assert!(
+                hot.is_none_or(|hot| !place(hot).contains("acquire_spin_lock")),
+                "one lock, two findings: {report}"
+            );
+        }
+        None if cfg!(target_arch = "x86_64") => panic!("{}", report["findings"]),
+        None => {
+            assert!(found_at(&report, "hot-function").contains("acquire_spin_lock"), "{}", report["findings"]);
+            assert_ne!(verdict(&report, "spin-wait"), "clear", "{}", report["findings"]);
+        }
+    }
 }
 
 /// `found`, `undecided` or `clear`.

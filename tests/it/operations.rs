@@ -82,6 +82,21 @@ fn a_rate_is_counted_for_as_long_as_it_stood() {
 }
 
 #[test]
+fn numbers_printed_every_second_that_do_not_grow_are_rates_and_it_is_said() {
+    require!("perf");
+    let script = "for n in 1000 1040 980 1010; do sleep 0.5; echo $n ops; done";
+    let (ran, report) = recorded(&Dir::new(), "regex:([0-9]+) ops", &["sh", "-c", script]);
+    let throughput = metric(&report, "throughput");
+    // As totals they would be a thousand in two seconds; as totals that restart, two thousand.
+    assert!((700.0..1300.0).contains(&throughput), "{throughput}: {}", report["notes"]);
+    assert!(report["notes"].to_string().contains("taken as rates per second"), "{} {}", ran.err, report["notes"]);
+    let script = "for n in 100 200 300 400; do sleep 0.2; echo $n ops; done";
+    let (_, report) = recorded(&Dir::new(), "regex:([0-9]+) ops", &["sh", "-c", script]);
+    assert_eq!(metric(&report, "operations"), 400.0);
+    assert!(!report["notes"].to_string().contains("ops-rate"), "{}", report["notes"]);
+}
+
+#[test]
 fn output_that_is_matched_goes_by_byte_for_byte() {
     require!("perf");
     let dir = Dir::new();

@@ -9,8 +9,10 @@ use std::path::Path;
 const PLANTED: [(&str, f64); 4] =
     [("checksum_block", 60.0), ("compress_block", 25.0), ("encode_reply", 10.0), ("parse_request", 5.0)];
 
-/// How far a measured share may lie from the planted one, in percent points.
+/// How far a measured share may lie from the planted one, in percent points, and in its printed standard errors where the
+/// machine is too busy for many samples.
 const POINTS: f64 = 3.0;
+const ERRORS: f64 = 4.0;
 
 fn readme() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
@@ -29,8 +31,8 @@ fn run(dir: &Dir, line: &str) -> Ran {
     Ran::of(command.env("TMPDIR", dir.path()).env_remove("COLUMNS")).succeeds()
 }
 
-/// The table of functions: its two lines of head with numbers masked, and the share and name of each row.
-fn functions(text: &str) -> (Vec<String>, Vec<(String, f64)>) {
+/// The table of functions: its two lines of head with numbers masked, and the name of each row with its share and error.
+fn functions(text: &str) -> (Vec<String>, Vec<(String, [f64; 2])>) {
     let mut lines = text
         .lines()
         .map(str::trim)
@@ -40,17 +42,17 @@ fn functions(text: &str) -> (Vec<String>, Vec<(String, f64)>) {
     let blank = Regex::new(r"\s+").unwrap();
     let masked = |line: &str| blank.replace_all(&number.replace_all(line, "#"), " ").into_owned();
     let head = lines.by_ref().take(2).map(masked).collect();
-    let row = Regex::new(r"^([0-9.]+)%\s+[0-9.]+\s+[0-9.]+%(?: [kj])?\s+(\S+)\s+\S+$").unwrap();
-    let rows =
-        lines.filter_map(|line| row.captures(line).map(|found| (found[2].to_string(), found[1].parse().unwrap())));
+    let row = Regex::new(r"^([0-9.]+)%\s+([0-9.]+)\s+[0-9.]+%(?: [kj])?\s+(\S+)\s+\S+$").unwrap();
+    let rows = lines.filter_map(|line| row.captures(line));
+    let rows = rows.map(|found| (found[3].to_string(), [1, 2].map(|at| found[at].parse().unwrap())));
     (head, rows.collect())
 }
 
 /// Panics unless the planted functions come first, in their order, with their shares.
-fn check_shares(rows: &[(String, f64)], text: &str) {
+fn check_shares(rows: &[(String, [f64; 2])], text: &str) {
     for (at, (name, planted)) in PLANTED.iter().enumerate() {
-        let (found, share) = rows.get(at).unwrap_or_else(|| panic!("no row for {name}:\n{text}"));
-        let near = (share - planted).abs() <= POINTS && *share >= planted / 2.0;
+        let (found, [share, error]) = rows.get(at).unwrap_or_else(|| panic!("no row for {name}:\n{text}"));
+        let near = (share - planted).abs() <= POINTS.max(ERRORS * error) && *share >= planted / 2.0;
         assert!(found == name && near, "{name} {planted}%, found {found} {share}%:\n{text}");
     }
 }

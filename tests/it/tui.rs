@@ -467,7 +467,10 @@ fn a_baseline_is_learnt_from_what_is_held_and_the_session_goes_on_against_it() {
     pty.write(":learn web\r");
     pty.wait_for("learnt web.baseline from");
     pty.wait_until("the screen holds what runs to it", |screen| {
-        screen.contains("As usual in") || screen.contains("Slower than usual from")
+        // Where other programs give it another share of the CPU than while it was learnt, its load is unknown.
+        ["As usual in", "Slower than usual from", "Unusual", "at a load the baseline does not know"]
+            .iter()
+            .any(|verdict| screen.contains(verdict))
     });
     pty.write(":learn web\r");
     pty.wait_for("exists");

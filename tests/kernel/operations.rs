@@ -135,7 +135,9 @@ fn calls_of_all_threads_are_timed_and_those_that_the_kernel_left_out_are_noted()
     let timed: u64 = lengths(&captured).iter().map(|(_, count)| count).sum();
     let missed = captured.ended.notes.iter().find(|note| note.topic == "latency-missed");
     let missed = missed.map_or(0, |note| note.text.split(' ').next().unwrap().parse().unwrap());
-    assert!(last > 0 && timed + missed == last && missed * 100 < last, "{timed} and {missed} of {last}");
+    // The kernel leaves out more the busier the machine is: none or one of these, and 13 of 842 beside six busy threads.
+    let of_a_hundred = if is_crowded() { 10 } else { 1 };
+    assert!(last > 0 && timed + missed == last && missed * 100 < of_a_hundred * last, "{timed} and {missed} of {last}");
 }
 
 #[test]
@@ -150,7 +152,10 @@ fn a_call_is_as_long_as_it_sleeps_and_those_within_it_and_before_the_capture_do_
     let lengths = lengths(&captured);
     let at_least = |ns: u64| lengths.iter().filter(|(low, _)| *low >= ns).map(|(_, count)| count).sum::<u64>();
     // A step is a thousandth wide.
-    assert_eq!((at_least(0), at_least(3_996_000), at_least(39_960_000)), (60, 60, 10), "{lengths:?}");
+    assert_eq!((at_least(0), at_least(3_996_000)), (60, 60), "{lengths:?}");
+    // On a busy machine, some of the short ones wait long for a CPU.
+    let most = if is_crowded() { 25 } else { 10 };
+    assert!((10..=most).contains(&at_least(39_960_000)), "{lengths:?}");
     assert_eq!(captured.operations(), 60);
 
     // A function that calls itself: only the outermost calls count, and all of them end.

@@ -100,3 +100,66 @@ fn sampling_is_slowed_to_what_it_may_cost_and_samples_stand_for_the_same_cpu_tim
         assert!(seen.is_none_or(|seen| (seen - 1.0).abs() < 0.05 + error), "{options:?}: {seen:?}, {samples} samples");
     }
 }
+
+/// Threads that wake each other and do nothing else.
+const SWITCHES: [&str; 5] = [IRONLAW, "workload", "futex", "--threads=2", "--seconds=3s"];
+
+fn note<'a>(report: &'a Value, topic: &str) -> Option<&'a Value> {
+    report["notes"].as_array().unwrap().iter().find(|note| note["topic"] == topic)
+}
+
+#[test]
+fn what_seeing_waits_costs_is_measured_at_the_switches_and_part_of_the_sum() {
+    require!("perf");
+    let folder = tempfile::tempdir().unwrap();
+    let started = [&["--"], &SWITCHES[..]].concat();
+    let (about, report) = recorded(folder.path(), "100", &started);
+    if about["waits"] != "kernel_sums" {
+        super::support::skip("bpf", "the kernel does not sum waits here");
+        return;
+    }
+    let metric = |name: &str| report["metrics"][name]["value"].as_f64().unwrap_or_else(|| panic!("{name} is missing"));
+    let switches =
+        (metric("voluntary_switches") + metric("involuntary_switches")) * report["duration_s"].as_f64().unwrap();
+    let cost = |part: &str| report["own_cost"][part].as_f64().unwrap_or(0.0);
+    let each = cost("target_waits") * metric("cpu_time") * 1e9 / switches;
+    assert!((60.0..50_000.0).contains(&each), "{each} ns for each of {switches} switches");
+    assert!(cost("target_total") >= cost("target_waits") + cost("target_samples"), "{}", report["own_cost"]);
+    assert!(note(&report, "overhead-exceeded").is_none(), "there was no limit");
+}
+
+#[test]
+fn waits_that_cost_more_than_allowed_are_kept_and_named_with_the_option_without_them() {
+    require!("perf");
+    let folder = tempfile::tempdir().unwrap();
+    let started = [&["-F", "997", "--"], &SWITCHES[..]].concat();
+    let (about, report) = recorded(folder.path(), "0.01", &started);
+    if about["waits"] != "kernel_sums" {
+        super::support::skip("bpf", "the kernel does not sum waits here");
+        return;
+    }
+    assert!(waits(&report), "{}", report["off_cpu"]);
+    let note = note(&report, "overhead-exceeded").unwrap_or_else(|| panic!("no note: {}", report["notes"]));
+    assert!(note["text"].as_str().unwrap().contains("seeing waits"), "{note}");
+    assert!(note["fix"].as_str().unwrap().contains("--max-overhead 100"), "{note}");
+}
+
+#[test]
+fn a_process_that_switches_too_often_for_events_on_its_threads_is_recorded_by_events_on_cpus() {
+    require!("perf");
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Command::new(IRONLAW).args(&SWITCHES[1..]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let pid = running.id();
+    let (about, report) = recorded(folder.path(), "0.01", &["-F", "997", "-d", "1", "-p", &pid.to_string()]);
+    let _ = (running.kill(), running.wait());
+    if about["waits"] != "kernel_sums" || !about["hardware"]["groups"].as_array().is_none_or(Vec::is_empty) {
+        super::support::skip("bpf", "the kernel does not sum waits here, or hardware counts");
+        return;
+    }
+    let note = note(&report, "whole-cpus-switches").unwrap_or_else(|| panic!("no note: {}", report["notes"]));
+    assert!(note["text"].as_str().unwrap().contains("switches a second"), "{note}");
+    let samples = report["samples"]["count"].as_u64().unwrap();
+    assert!(samples > 10 && waits(&report), "{samples} samples, {}", report["off_cpu"]);
+    assert_eq!(about["sampling_switch_cost_ns"], Value::Null, "no event is on a thread");
+}

@@ -125,11 +125,11 @@ fn sums_of_short_waits_agree_with_what_the_scheduler_itself_counts() {
     let pinned = "import os,time\nos.sched_setaffinity(0,{min(os.sched_getaffinity(0))})\n";
     let _busy = Workload::python(&format!("{pinned}while True: pass"));
     let workload = Workload::python(&format!("{pinned}while True: time.sleep(0.0002)"));
-    let (switches, waited) = kernels_own_counts(workload.pid());
     // Without hardware counters: a virtual machine takes tens of microseconds to switch them in before a thread runs.
-    let captured = capture(&Plan { off_cpu: true, max_overhead: Some(0.0), ..plan(workload.target(), 2.0) });
-    let after = kernels_own_counts(workload.pid());
-    let (switches, waited) = (after.0 - switches, after.1 - waited);
+    let plan = Plan { off_cpu: true, max_overhead: Some(0.0), ..plan(workload.target(), 2.0) };
+    let (sampler, pid) = (Sampler::open(&plan, &Clock::start()).unwrap(), workload.pid());
+    let (captured, counts) = run_beside(sampler, move || kernels_own_counts(pid));
+    let (switches, waited) = (counts[1].0 - counts[0].0, counts[1].1 - counts[0].1);
     let spans: Vec<_> = captured.off_cpu().collect();
     let blocked = || spans.iter().filter(|span| span.state != TaskState::Runnable);
     let count: u64 = blocked().map(|span| span.count).sum();

@@ -13,7 +13,8 @@ pub fn missing(what: &str) -> Option<String> {
         "probes" => (!is_root() || !tracefs_can_be_had()).then(|| "user probes need root and tracefs".to_string()),
         "engine" => engine(),
         "root" => (!is_root()).then(|| "not running as root".to_string()),
-        "cc" | "gcc" | "objcopy" | "objdump" | "python3" | "script" | "setpriv" => {
+        "perf-tool" => (!has_program("perf")).then(|| "the perf tool is not installed".to_string()),
+        "cc" | "gcc" | "go" | "objcopy" | "objdump" | "python3" | "script" | "setpriv" => {
             (!has_program(what)).then(|| format!("there is no program {what}"))
         }
         _ => Some(format!("{what} is not known to the tests")),

@@ -276,7 +276,8 @@ pub fn kernel(name: &str) -> FunctionId {
 /// A cost of these paths, nanoseconds for `ops` operations, sampled each millisecond of CPU time or so.
 pub fn cost(parts: Vec<(Vec<FunctionId>, f64)>, ops: f64) -> Cost {
     let samples = |ns: f64| ((ns * ops / 1e7) as u64).max(1);
-    let path = |(frames, ns): (Vec<FunctionId>, f64)| PathCost { frames, weight: ns * ops, samples: samples(ns) };
+    let path =
+        |(frames, ns): (Vec<FunctionId>, f64)| PathCost { frames, weight: ns * ops, samples: samples(ns), lock: None };
     let paths: Vec<PathCost> = parts.into_iter().map(path).collect();
     Cost {
         samples: paths.iter().map(|path| path.samples).sum(),
@@ -311,6 +312,7 @@ fn run(n: u32) -> Run {
         cpu: cost(parts(n), ops),
         blocked: Some(cost(vec![(lock, 3.0 + 25.0 * f64::from(n - 1)), (idle, 30.0)], ops)),
         latency: None,
+        cpu_users: Vec::new(),
     }
 }
 
@@ -399,6 +401,7 @@ fn judged() -> RuleResults {
             axis: Axis::OffCpu,
             threads: Vec::new(),
         }),
+        culprits: Vec::new(),
         refuted_by: "a sweep in which the blocked slice does not grow",
         next_step: "Hold the lock for less time, or split it.".to_string(),
     };

@@ -166,6 +166,27 @@ impl Synthetic {
             estimated: false,
             count: 1,
             longest: ms(blocked_ms + queued_ms.unwrap_or_default()),
+            began: WaitBegan::Seen,
+        }));
+        self
+    }
+
+    /// A wait that began `before_ms` before the recording, or at an unknown time.
+    pub fn earlier_wait(&mut self, tid: u32, before_ms: Option<u64>, until_ms: u64, stack: &str) -> &mut Self {
+        let stack = self.stack(stack);
+        self.builder.apply(Event::OffCpu(OffCpu {
+            at: ms(0),
+            pid: 41,
+            tid,
+            state: TaskState::Sleeping,
+            blocked: ms(until_ms),
+            queued: Some(Nanos(0)),
+            stack,
+            end: StackEnd::Whole,
+            estimated: false,
+            count: 1,
+            longest: ms(before_ms.unwrap_or_default() + until_ms),
+            began: if before_ms.is_some() { WaitBegan::Before } else { WaitBegan::LongBefore },
         }));
         self
     }

@@ -4,11 +4,12 @@
 use super::assessor::Assessor;
 use super::functions::function_shift;
 use super::observe::{PreviousUse, observe_with};
-use super::types::{Assessment, Settings};
+use super::types::{Assessment, Settings, WindowResult};
 use crate::analysis::baseline::Levels;
 use crate::analysis::{Counters, Window};
 use crate::model::Baseline;
 use crate::model::profile::Profile;
+use crate::units::Nanos;
 
 /// A last window shorter than this fraction of the others is mostly the end of the program.
 const LEAST_PART: f64 = 0.5;
@@ -17,16 +18,33 @@ const LEAST_PART: f64 = 0.5;
 /// last alarm is included even if the alarm is over.
 #[must_use]
 pub fn assess(profile: &Profile, baseline: &Baseline, settings: Settings) -> Assessment {
+    let (assessor, timeline) = replayed(profile, baseline, settings, windows(profile));
+    Assessment { timeline, ..assessor.final_assessment() }
+}
+
+/// The assessment of a session as it was at a moment, from the windows that are still held.
+#[must_use]
+pub fn assess_until(profile: &Profile, baseline: &Baseline, settings: Settings, end: Nanos) -> Assessment {
+    let until = windows(profile).into_iter().filter(|window| window.to <= end).collect();
+    replayed(profile, baseline, settings, until).0.assessment()
+}
+
+fn replayed(
+    profile: &Profile,
+    baseline: &Baseline,
+    settings: Settings,
+    windows: Vec<Window>,
+) -> (Assessor, Vec<WindowResult>) {
     let (counters, previous) = (Counters::of(profile), PreviousUse::of(profile));
     let mut assessor = Assessor::new(Levels::of(baseline), profile.meta.host.clone(), settings);
     let mut timeline = Vec::new();
-    for window in windows(profile) {
+    for window in windows {
         timeline.push(assessor.take(observe_with(profile, &counters, &previous, window), &profile.neighbours));
         if let Some(from) = assessor.wants_function_shift() {
             assessor.set_function_shift(function_shift(profile, baseline, Window { from, to: window.to }));
         }
     }
-    Assessment { timeline, ..assessor.final_assessment() }
+    (assessor, timeline)
 }
 
 fn windows(profile: &Profile) -> Vec<Window> {
@@ -56,5 +74,19 @@ mod tests {
         let assessment = assess(&synthetic.finish(), &baseline(&[30]), settings);
         let ends: Vec<f64> = assessment.timeline.iter().map(|result| result.window.to.seconds()).collect();
         assert_eq!(ends, (1..=windows).map(|at| at as f64).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_moment_is_assessed_by_the_windows_up_to_it() {
+        let mut synthetic = Synthetic::new();
+        for at in 1..=40 {
+            synthetic.tick(at * 1000, 1000);
+        }
+        let profile = synthetic.finish();
+        for (end_ms, expected) in [(0, 0), (999, 0), (1000, 1), (12_500, 12), (90_000, 40)] {
+            let found =
+                assess_until(&profile, &baseline(&[30]), Settings::default(), crate::analysis::testing::ms(end_ms));
+            assert_eq!(found.timeline.len(), expected, "{end_ms}");
+        }
     }
 }

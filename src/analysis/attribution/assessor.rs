@@ -2,22 +2,24 @@
 //! each window once.
 
 use super::alarm_criteria::ALARM_CRITERIA;
+use super::collapse::is_collapse;
 use super::explanation::{AlarmContext, Explanation};
 use super::functions::FunctionShift;
 use super::pooled::PooledWindows;
 use super::reference::value;
-use super::types::{Alarm, Assessment, Diagnosis, Settings, WindowObservation, WindowResult, WindowState};
+use super::types::{Alarm, Assessment, Diagnosis, NoAlarm, Settings, WindowObservation, WindowResult, WindowState};
+use super::unusual::UnusualRun;
 use super::window_summary::WindowSummary;
 use super::window_verdict::WindowVerdict;
 use crate::analysis::Window;
-use crate::analysis::baseline::{Levels, LoadAxis};
+use crate::analysis::baseline::{LEAST_RECORDINGS, Levels, LoadAxis};
 use crate::analysis::diff::{PRIMARY, WITHOUT_OPERATIONS};
 use crate::model::{HostFacts, MetricId, NeighbourDef};
 use crate::units::Nanos;
 use std::collections::VecDeque;
 
 /// Judged windows kept in full; explanations are computed from them.
-const RECENT: usize = 30;
+const RECENT: usize = 60;
 /// Alarms kept; the oldest is dropped first.
 const ALARMS: usize = 1000;
 /// Windows from before an alarm, kept however long it lasts: without them no neighbour can be shown to have arrived
@@ -43,6 +45,9 @@ pub struct Assessor {
     open: Option<OpenAlarm>,
     /// The latest explanation of an alarm, whether the alarm is on or over.
     explanation: Option<Explanation>,
+    /// The unusual windows that raised no alarm so far, and the most of them in a row before.
+    unusual: Option<UnusualRun>,
+    longest: Option<UnusualRun>,
 }
 
 /// An alarm that is on.
@@ -74,6 +79,8 @@ impl Assessor {
             alarms: Vec::new(),
             open: None,
             explanation: None,
+            unusual: None,
+            longest: None,
         }
     }
 
@@ -97,6 +104,7 @@ impl Assessor {
             None => (self.raise(&verdict), false),
             Some(open) => (false, self.continue_alarm(open, &verdict)),
         };
+        self.follow_unusual(&verdict);
         let state = if self.open.is_some() && verdict.is_judged() { WindowState::Alarm } else { verdict.state };
         let (window, load, ratio) = (verdict.window, verdict.load, verdict.ratio);
         let result = WindowResult { window, state, load, ratio, latency_p99, raised, cleared };
@@ -141,10 +149,17 @@ impl Assessor {
     fn recent_verdicts(&self) -> Vec<&WindowVerdict> {
         let span = self.last.as_ref().map_or(Nanos(0), |last| last.window.span());
         let now = self.last.as_ref().or(self.recent.back()).map_or(Nanos(0), |last| last.window.to);
-        // Five judged windows spread over an hour are not the last five.
-        let oldest = now - Nanos(span.0.saturating_mul(4 * self.settings.n as u64));
-        let windows = self.recent.iter().filter(|verdict| verdict.window.to >= oldest);
-        windows.collect()
+        // Five judged windows spread over an hour are not the last five; trouble without a gap may be long.
+        let gap = Nanos(span.0.saturating_mul(self.settings.n as u64));
+        let mut next = now;
+        let lasting = |verdict: &&WindowVerdict| {
+            let near = verdict.window.to + gap >= next;
+            next = verdict.window.from;
+            near
+        };
+        let mut windows: Vec<&WindowVerdict> = self.recent.iter().rev().take_while(lasting).collect();
+        windows.reverse();
+        windows
     }
 
     fn last_few(&self) -> Vec<&WindowVerdict> {
@@ -158,8 +173,7 @@ impl Assessor {
             return false;
         }
         let recent_verdicts = self.recent_verdicts();
-        let alarm_start =
-            |criterion| alarm_start(criterion, &recent_verdicts, &self.settings).map(|from| (criterion, from));
+        let alarm_start = |criterion| self.alarm_start(criterion, &recent_verdicts).ok().map(|from| (criterion, from));
         let Some((criterion, from)) = (0..ALARM_CRITERIA.len()).find_map(alarm_start) else { return false };
         let windows = recent_verdicts.iter().filter(|window| window.window.from >= from).count();
         self.open = Some(OpenAlarm { from, criterion, windows, unjudged: 0 });
@@ -180,6 +194,63 @@ impl Assessor {
         });
         self.explanation = Some(explanation);
         true
+    }
+
+    /// The start of the trouble for which this test raises an alarm, or why it raises none. Trouble is slight and long or
+    /// great and short, so all windows since its start are pooled.
+    fn alarm_start(&self, criterion: usize, recent_verdicts: &[&WindowVerdict]) -> Result<Nanos, NoAlarm> {
+        let settings = &self.settings;
+        let outside: Vec<bool> = recent_verdicts.iter().map(|verdict| verdict.outside.contains(&criterion)).collect();
+        let n = settings.n.min(outside.len());
+        let troubled = |end: &usize| outside[end - n..*end].iter().filter(|outside| **outside).count() >= settings.k;
+        // Find the earliest of the latest consecutive troubled stretches, and its first unusual window.
+        let end = (n..=outside.len()).rev().take_while(troubled).last().ok_or(NoAlarm::Brief)?;
+        let first = (end - n..end).find(|at| outside[*at]).ok_or(NoAlarm::Brief)?;
+        let (before, since) = recent_verdicts.split_at(first);
+        let pool = PooledWindows::of(since.iter().copied(), settings);
+        // With enough recordings, how far runs and windows differ is known, and decides alone.
+        let few = self.levels.strength.sources < LEAST_RECORDINGS;
+        match (pool.confirms(criterion, settings), pool.is_worse(criterion, settings)) {
+            (true, _) => Ok(since[0].window.from),
+            (false, true) if few && is_collapse(before, since, settings) => Ok(since[0].window.from),
+            (false, true) => Err(NoAlarm::MayBeChance),
+            (false, false) => Err(NoAlarm::Slight),
+        }
+    }
+
+    /// Follows unusual windows that raise no alarm.
+    fn follow_unusual(&mut self, verdict: &WindowVerdict) {
+        if self.open.is_some() {
+            self.unusual = None;
+            return;
+        }
+        let ended = verdict.outside.is_empty() && self.unusual.as_mut().is_some_and(|it| it.ends(&self.settings));
+        if ended {
+            let over = self.unusual.take().filter(|it| it.explanation.is_some());
+            self.longest = [self.longest.take(), over].into_iter().flatten().max_by_key(|it| it.period.windows);
+        }
+        if verdict.outside.is_empty() {
+            return;
+        }
+        let mut run = match self.unusual.take() {
+            Some(mut run) => {
+                run.extend(verdict.window);
+                run
+            }
+            None => UnusualRun::starting(verdict.window),
+        };
+        if run.is_notable(&self.settings) && is_due(run.period.windows as usize) {
+            run.explanation = Some(self.explain(run.period.window.from));
+            run.period.no_alarm = self.no_alarm();
+        }
+        self.unusual = Some(run);
+    }
+
+    /// Why the last windows raise no alarm, by the criterion that is nearest to one.
+    fn no_alarm(&self) -> NoAlarm {
+        let recent_verdicts = self.recent_verdicts();
+        let reasons = (0..ALARM_CRITERIA.len()).filter_map(|at| self.alarm_start(at, &recent_verdicts).err());
+        reasons.max().unwrap_or(NoAlarm::Brief)
     }
 
     /// Returns whether this window ended the alarm.
@@ -273,16 +344,21 @@ impl Assessor {
     #[must_use]
     pub fn assessment(&self) -> Assessment {
         let active = self.explanation.as_ref().filter(|_| self.open.is_some());
-        self.assessment_of(active)
+        self.assessment_of(active, self.unusual.as_ref())
     }
 
-    /// The final assessment of a finished session. It also includes the explanation of the last alarm if that is over.
+    /// The final assessment of a finished session. It also includes the explanation of the last alarm if that is over or,
+    /// without alarms, of the most unusual windows in a row.
     #[must_use]
     pub fn final_assessment(&self) -> Assessment {
-        self.assessment_of(self.explanation.as_ref())
+        let runs = self.longest.iter().chain(&self.unusual).filter(|it| it.explanation.is_some());
+        self.assessment_of(self.explanation.as_ref(), runs.max_by_key(|it| it.period.windows))
     }
 
-    fn assessment_of(&self, explanation: Option<&Explanation>) -> Assessment {
+    /// The assessment with the explanation of an alarm or else of unusual windows.
+    fn assessment_of(&self, alarm: Option<&Explanation>, run: Option<&UnusualRun>) -> Assessment {
+        let run = run.filter(|it| alarm.is_none() && it.explanation.is_some());
+        let explanation = alarm.or_else(|| run?.explanation.as_ref());
         let last = self.last.as_ref();
         let state =
             if self.open.is_some() { WindowState::Alarm } else { last.map_or(WindowState::Waiting, |last| last.state) };
@@ -298,6 +374,7 @@ impl Assessor {
             level: last.and_then(|last| last.level),
             primary: self.primary(&pool),
             quantities: pool.quantities,
+            unusual: run.map(|it| it.period),
             evidence: explanation.map_or_else(Vec::new, |explanation| explanation.evidence.clone()),
             location: explanation.map(|explanation| explanation.location),
             suspects: explanation.map_or_else(Vec::new, |explanation| explanation.suspects.clone()),
@@ -328,19 +405,6 @@ impl Assessor {
 /// Whether an alarm of this many windows is explained again.
 fn is_due(windows: usize) -> bool {
     windows <= EARLY || windows.is_multiple_of(LATER)
-}
-
-/// The start of the trouble for which this test raises an alarm; `None` if it raises none. Trouble is slight and long
-/// or great and short, so all windows since its start are pooled.
-fn alarm_start(criterion: usize, recent_verdicts: &[&WindowVerdict], settings: &Settings) -> Option<Nanos> {
-    let outside: Vec<bool> = recent_verdicts.iter().map(|verdict| verdict.outside.contains(&criterion)).collect();
-    let n = settings.n.min(outside.len());
-    let troubled = |end: &usize| outside[end - n..*end].iter().filter(|outside| **outside).count() >= settings.k;
-    // Find the earliest of the latest consecutive troubled stretches, and its first unusual window.
-    let end = (n..=outside.len()).rev().take_while(troubled).last()?;
-    let first = (end - n..end).find(|at| outside[*at])?;
-    let since = &recent_verdicts[first..];
-    PooledWindows::of(since.iter().copied(), settings).confirms(criterion, settings).then_some(since[0].window.from)
 }
 
 /// The worst time per operation over its usual value, or that of the slowest operations where it is unusual.

@@ -95,6 +95,11 @@ impl PooledWindows {
         self.worse(criterion, settings).is_some_and(|moved| (moved.now - moved.expected).abs() > half(moved))
     }
 
+    /// Whether a criterion's quantity is worse by an amount that matters, by chance or not.
+    pub fn is_worse(&self, criterion: usize, settings: &Settings) -> bool {
+        self.worse(criterion, settings).is_some()
+    }
+
     /// A criterion's quantity, if it is worse by an amount that matters.
     fn worse(&self, criterion: usize, settings: &Settings) -> Option<&QuantityDeviation> {
         let criterion = ALARM_CRITERIA.get(criterion)?;

@@ -1,5 +1,6 @@
-//! Chooses the level of load that a window is compared with, and which quantities. A drop of throughput is not a lower
-//! load while the program wants as much CPU as before: the CPUs it runs on and those it waits for.
+//! Chooses the level of load that a window is compared with, and which quantities. Offered load and achieved throughput
+//! differ: a drop of throughput is not a lower load while the program wants as much CPU as before, the CPUs it runs on
+//! and those it waits for. The CPUs also stand for the load where no operation was counted.
 
 use crate::analysis::baseline::{Expected, Level, LevelMatch, Levels, LoadAxis};
 use crate::analysis::diff::{RATE, Reading, WITHOUT_OPERATIONS};
@@ -52,12 +53,30 @@ pub(super) fn reference<'a>(levels: &'a Levels, load: f64, readings: &[Reading])
     })
 }
 
+/// The level to compare a window with whose operations were not counted, although the baseline's were: a starved program
+/// may not report what it completes. The CPUs it wanted stand for its load, and waits do not grow when load falls, so the next
+/// level above them bounds its waits. Above every known level, the highest bounds them if the program ran no longer
+/// than there: what it then lacks are CPUs.
+pub(super) fn reference_by_demand<'a>(levels: &'a Levels, readings: &[Reading]) -> Option<Reference<'a>> {
+    let known = levels.levels.iter().filter(|level| level.is_known());
+    let all: Vec<_> = known.filter_map(|level| Some((level, Wanted::of(readings, level)?))).collect();
+    let above = all.iter().find(|(_, wanted)| wanted.cores <= wanted.most);
+    let highest = || all.last().filter(|(_, wanted)| wanted.busy <= wanted.most);
+    let &(level, wanted) = above.or_else(highest)?;
+    let scope = Scope::Bounds { demand: false, waits: wanted.waiting > wanted.usually_waiting };
+    Some(Reference { level, scope })
+}
+
 /// CPUs that a program wanted: those it ran on plus those it waited for.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
+    /// CPUs it ran on.
+    busy: f64,
     /// CPUs it would have run on with its usual waits.
     cores: f64,
     usual: f64,
+    /// The most that it usually runs on.
+    most: f64,
     spread: f64,
     waiting: f64,
     usually_waiting: f64,
@@ -69,8 +88,10 @@ impl Wanted {
         let usual = level.expect(WITHOUT_OPERATIONS)?;
         let (now, then) = wait_ratio(readings, Some(level)).map_or((1.0, 1.0), |found| (found.now, found.usual));
         Some(Wanted {
+            busy,
             cores: busy * now / then,
             usual: usual.centre,
+            most: usual.band().1,
             spread: usual.spread,
             waiting: busy * (now - 1.0),
             usually_waiting: usual.centre * (then - 1.0),

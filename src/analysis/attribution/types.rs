@@ -106,7 +106,7 @@ pub enum WindowState {
     UnknownLoad,
     /// As usual.
     Usual,
-    /// Something is unusual, but not for long enough to raise an alarm.
+    /// Something is unusual, and no alarm was raised for it.
     Unusual,
     /// Enough of the last windows were unusual.
     Alarm,
@@ -189,7 +189,7 @@ pub enum CauseLocation {
 pub struct Evidence {
     /// The cause it supports.
     pub cause: Cause,
-    /// Its share of the slowdown, 0 to 1, if the law yields one.
+    /// Its share of all that made operations take longer, 0 to 1, if the law yields one; all shares are at most 1.
     pub share: Option<f64>,
     /// Its confidence.
     pub confidence: Confidence,
@@ -243,6 +243,30 @@ pub struct Alarm {
     pub suspect: Option<String>,
 }
 
+/// Unusual windows in a row that raised no alarm.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct UnusualPeriod {
+    /// From the start of the first to the end of the last.
+    #[serde(flatten, serialize_with = "seconds")]
+    pub window: Window,
+    /// How many of the windows in it were unusual.
+    pub windows: u32,
+    /// Why they are no alarm.
+    pub no_alarm: NoAlarm,
+}
+
+/// Why unusual windows are no alarm, the weakest case first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoAlarm {
+    /// No quantity was unusual in enough windows.
+    Brief,
+    /// The growth over all of them is less than what matters.
+    Slight,
+    /// The windows or the runs of the baseline differ too much to rule out chance.
+    MayBeChance,
+}
+
 /// The result of one window.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WindowResult {
@@ -279,6 +303,9 @@ pub struct Diagnosis {
     pub primary: MetricId,
     /// Every quantity that the baseline knows at this load, the primary first, then the factors of the law.
     pub quantities: Vec<QuantityDeviation>,
+    /// The unusual windows that the explanation is of, if it is not that of an alarm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unusual: Option<UnusualPeriod>,
     /// Explanations of the slowdown, the largest first; empty while there is none.
     pub evidence: Vec<Evidence>,
     /// Where to look; `None` while there is no slowdown.

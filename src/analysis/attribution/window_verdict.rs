@@ -2,10 +2,13 @@
 //! several.
 
 use super::alarm_criteria::{ALARM_CRITERIA, AlarmCriterion, NextLevelBound, WorseDirection};
-use super::reference::{Reference, Scope, WaitRatio, load_or_nothing, reference, value, wait_ratio};
+use super::reference::{
+    Reference, Scope, WAITS, WaitRatio, load_or_nothing, reference, reference_by_demand, value, wait_ratio,
+};
 use super::types::{Settings, WindowObservation, WindowState};
+use super::words::in_unit;
 use crate::analysis::Window;
-use crate::analysis::baseline::{Expected, Level, Levels, load_of};
+use crate::analysis::baseline::{Expected, Level, Levels, LoadAxis, load_of};
 use crate::analysis::diff::{PRIMARY, RATE, RatioCell, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::text::digits;
 use crate::model::MetricId;
@@ -27,6 +30,8 @@ pub(super) struct WindowVerdict {
     pub window: Window,
     pub state: WindowState,
     pub load: Option<f64>,
+    /// Operations per second; `None` if they were not counted.
+    pub rate: Option<f64>,
     pub level: Option<(f64, f64)>,
     /// Every quantity known on both sides; empty if the window was not judged.
     pub deviations: Vec<Deviation>,
@@ -52,6 +57,7 @@ impl WindowVerdict {
             window: observed.window,
             state: WindowState::Idle,
             load,
+            rate: value(&observed.readings, RATE),
             level: None,
             deviations: Vec::new(),
             ratio: None,
@@ -67,13 +73,45 @@ impl WindowVerdict {
         }
         let blank = if load.is_none() { blank.stalled(wanted, observed) } else { blank };
         let unknown = WindowVerdict { state: WindowState::UnknownLoad, ..blank };
-        let (Some(load), Some(_)) = (load_or_nothing(levels.axis, load, &observed.readings), wanted) else {
-            return unknown;
+        let Some(wanted) = wanted else { return unknown };
+        let Some(load) = load_or_nothing(levels.axis, load, &observed.readings) else {
+            return if levels.axis == LoadAxis::OpsPerSecond {
+                unknown.uncounted((wanted, busy), levels, observed, settings)
+            } else {
+                unknown
+            };
         };
         match reference(levels, load, &observed.readings) {
             Some(reference) => unknown.at(reference, levels, observed, settings),
-            None => WindowVerdict { hints: hints(levels, &observed.readings, settings), ..unknown },
+            None => unknown.above(levels, observed, settings),
         }
+    }
+
+    /// Judges a window in which operations were not counted by its waits, if these are unusual: usual ones do not show
+    /// that an operation costs what it did.
+    fn uncounted(
+        mut self,
+        (wanted, busy): (f64, Option<f64>),
+        levels: &Levels,
+        observed: &WindowObservation,
+        settings: &Settings,
+    ) -> WindowVerdict {
+        let ran = busy.map_or(String::new(), |busy| format!(" and ran on {}", digits(busy)));
+        self.hints.push(format!(
+            "Operations were not counted in this window: the CPUs stand for the load. It wanted {}{ran}.",
+            digits(wanted)
+        ));
+        let Some(reference) = reference_by_demand(levels, &observed.readings) else { return self };
+        let unjudged = self.clone();
+        let judged = self.at(reference, levels, observed, settings);
+        if judged.outside.is_empty() { unjudged } else { judged }
+    }
+
+    /// A window that no level bounds: what can still be compared is reported, and raises nothing.
+    fn above(mut self, levels: &Levels, observed: &WindowObservation, settings: &Settings) -> WindowVerdict {
+        self.hints.extend(hints(levels, &observed.readings, settings));
+        self.hints.extend(self.load.and_then(|load| beside_highest(levels, load, &observed.readings)));
+        self
     }
 
     /// Marks a window in which no operation was completed: its load is unknown, which is reported.
@@ -92,9 +130,16 @@ impl WindowVerdict {
     ) -> WindowVerdict {
         let Reference { level, scope } = reference;
         self.level = Some((level.from, level.to)).filter(|_| scope == Scope::Whole);
-        self.deviations = deviations(level, observed);
-        self.deviations.retain(|deviation| is_comparable(deviation.expected.quantity.id, scope));
         self.wait_ratio = wait_ratio(&observed.readings, Some(level));
+        self.deviations = deviations(level, observed);
+        let scope = match scope {
+            // Fewer operations are the effect of waits that are longer than usual, whatever was offered.
+            Scope::Bounds { waits: true, .. } if self.is_waiting(settings) => {
+                Scope::Bounds { demand: true, waits: true }
+            }
+            scope => scope,
+        };
+        self.deviations.retain(|deviation| is_comparable(deviation.expected.quantity.id, scope));
         self.ratio = self
             .primary()
             .map(|deviation| deviation.value / deviation.expected.centre)
@@ -111,6 +156,14 @@ impl WindowVerdict {
             self.hints.extend(hints(levels, &observed.readings, settings));
         }
         self
+    }
+
+    /// Whether its threads wait longer for CPUs or storage than usual, by an amount that matters.
+    fn is_waiting(&self, settings: &Settings) -> bool {
+        ALARM_CRITERIA
+            .iter()
+            .filter(|criterion| WAITS.contains(&criterion.id))
+            .any(|criterion| self.is_outside(criterion, settings))
     }
 
     pub fn get(&self, id: MetricId) -> Option<&Deviation> {
@@ -203,6 +256,32 @@ fn is_comparable(id: MetricId, scope: Scope) -> bool {
         NextLevelBound::Demand => demand,
     };
     id == MetricId::HostBusy || ALARM_CRITERIA.iter().any(|criterion| criterion.id == id && bounds(criterion))
+}
+
+/// What can be compared above every known load, with the highest of them.
+const ABOVE: [MetricId; 2] = [PRIMARY, MetricId::RunQueueDelay];
+
+/// A window above every known load beside the highest known one, in a sentence.
+fn beside_highest(levels: &Levels, load: f64, readings: &[Reading]) -> Option<String> {
+    let highest = levels.levels.iter().rfind(|level| level.is_known()).filter(|level| level.to < load)?;
+    let one = |id: &MetricId| {
+        let expected = highest.expect(*id)?;
+        let [now, then] = [value(readings, *id)?, expected.centre].map(|value| in_unit(expected.quantity.unit, value));
+        Some(format!("{} {now}, there {then}", expected.quantity.label))
+    };
+    let all: Vec<String> = ABOVE.iter().filter_map(one).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let [load, known] = [load, highest.to].map(digits);
+    let unit = match levels.axis {
+        LoadAxis::OpsPerSecond => "operations/s",
+        LoadAxis::BusyCores => "busy CPUs",
+    };
+    Some(format!(
+        "{load} {unit} is above every load that the baseline knows; beside its highest, {known}: {}.",
+        all.join("; ")
+    ))
 }
 
 fn hints(levels: &Levels, readings: &[Reading], settings: &Settings) -> Vec<String> {

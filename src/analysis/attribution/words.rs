@@ -8,17 +8,7 @@ impl QuantityDeviation {
     /// Formats a value of the quantity: `31.2%`, `104 us`, `2.90 GHz`.
     #[must_use]
     pub fn format(&self, value: f64) -> String {
-        match self.quantity.unit {
-            Unit::Nanos => seconds(value * 1e-9),
-            Unit::Seconds => seconds(value),
-            Unit::Share => percent(value),
-            Unit::Hertz => format!("{} GHz", digits(value * 1e-9)),
-            Unit::Cores => format!("{} CPUs", digits(value)),
-            Unit::PerSecond => format!("{}/s", digits(value)),
-            Unit::BytesPerSecond => format!("{} MB/s", digits(value * 1e-6)),
-            Unit::Bytes => format!("{} MiB", digits(value / (1024.0 * 1024.0))),
-            _ => digits(value),
-        }
+        in_unit(self.quantity.unit, value)
     }
 
     /// How far it moved: `+23%`, or `+4.1 points` for a share.
@@ -36,6 +26,28 @@ impl QuantityDeviation {
             return "from nothing".to_string();
         }
         format!("{sign}{}", percent(((now - usual) / usual).abs()))
+    }
+
+    /// The value and the usual one: `waiting for a CPU 36.0%, usually 5.00% (+31.0 points)`.
+    #[must_use]
+    pub fn against_usual(&self) -> String {
+        let [now, usual] = [self.now, self.expected].map(|value| self.format(value));
+        format!("{} {now}, usually {usual} ({})", self.quantity.label, self.change())
+    }
+}
+
+/// A value with its unit.
+pub(super) fn in_unit(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Nanos => seconds(value * 1e-9),
+        Unit::Seconds => seconds(value),
+        Unit::Share => percent(value),
+        Unit::Hertz => format!("{} GHz", digits(value * 1e-9)),
+        Unit::Cores => format!("{} CPUs", digits(value)),
+        Unit::PerSecond => format!("{}/s", digits(value)),
+        Unit::BytesPerSecond => format!("{} MB/s", digits(value * 1e-6)),
+        Unit::Bytes => format!("{} MiB", digits(value / (1024.0 * 1024.0))),
+        _ => digits(value),
     }
 }
 
@@ -154,7 +166,7 @@ impl WindowState {
             WindowState::Idle => "idle: wants under a quarter of a CPU",
             WindowState::UnknownLoad => "at a load the baseline does not know",
             WindowState::Usual => "as usual",
-            WindowState::Unusual => "unusual, but not for long enough",
+            WindowState::Unusual => "unusual, not an alarm",
             WindowState::Alarm => "alarm",
         }
     }

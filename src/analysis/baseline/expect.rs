@@ -5,7 +5,7 @@
 use super::Expected;
 use crate::analysis::diff::Quantity;
 use crate::analysis::stats::{Moments, median, robust_sd, student_quantile};
-use crate::model::Unit;
+use crate::model::{MetricId, Unit};
 
 /// Variance of the median of normal values, relative to that of their mean.
 const MEDIAN_TO_MEAN: f64 = std::f64::consts::FRAC_PI_2;
@@ -13,8 +13,12 @@ const MEDIAN_TO_MEAN: f64 = std::f64::consts::FRAC_PI_2;
 const LEAST_MEASURED: usize = 5;
 /// Minimum spread of a share: some come from clocks that tick every 10 ms, and a share near zero is mostly such ticks.
 const SHARE_FLOOR: f64 = 0.005;
-/// The same over a whole run.
-const SHARE_RUN_FLOOR: f64 = 0.0025;
+/// The same of waits for a CPU, which the scheduler counts in nanoseconds.
+const COUNTED_FLOOR: f64 = 0.001;
+/// The minimum over a whole run, as a part of that of a window.
+const RUN_FLOOR: f64 = 0.5;
+/// How far waits of two runs differ: they depend on whatever else the machine does.
+const WAIT_NOISE: f64 = 0.05;
 /// Converts how far two runs differ to the deviation of one run from all.
 const RUN_FROM_PAIR: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Prior knowledge of how far runs differ counts as this many recordings.
@@ -48,7 +52,8 @@ pub(super) fn expect(quantity: Quantity, recordings: &[Vec<[f64; 2]>], windows: 
     let within = robust_sd(&distances, 0.0)?.max(resolution(quantity, recordings, centre));
     let dependence = dependence(&residuals, within);
     let run_error = within * (dependence * MEDIAN_TO_MEAN / distances.len() as f64).sqrt();
-    let (between, run) = between(quantity, &medians, centre, run_error);
+    let error_freedom = (distances.len() as f64 / dependence - 1.0).max(1.0);
+    let (between, run) = between(quantity, &medians, centre, (run_error, error_freedom));
     let furthest = |sign: f64| residuals.iter().flatten().map(|residual| sign * residual / within).fold(0.0, f64::max);
     Some(Expected {
         quantity,
@@ -69,25 +74,41 @@ fn value([above, below]: &[f64; 2]) -> Option<f64> {
 }
 
 /// The standard deviation of another run from the centre, and how far it may be from there. Prior knowledge of programs
-/// counts as a few recordings, and the centre has its own error.
-fn between(quantity: Quantity, medians: &[f64], centre: f64, error: f64) -> (f64, f64) {
+/// counts as a few recordings. The centre has an error of its own, which many windows show with more certainty than few
+/// recordings show how far runs differ; and what a clock cannot resolve is known.
+fn between(quantity: Quantity, medians: &[f64], centre: f64, (error, error_freedom): (f64, f64)) -> (f64, f64) {
     let count = medians.len() as f64;
-    let prior = (RUN_FROM_PAIR * quantity.usual_noise() * centre.abs()).max(if quantity.is_share() {
-        SHARE_RUN_FLOOR
-    } else {
-        0.0
-    });
+    let prior = RUN_FROM_PAIR * noise(quantity) * centre.abs();
+    let floor = share_floor(quantity) * RUN_FLOOR;
     let freedom = PRIOR_RECORDINGS + count - 1.0;
     let squares: f64 = medians.iter().map(|median| (median - centre).powi(2)).sum();
-    let variance = (PRIOR_RECORDINGS * prior.powi(2) + squares) / freedom;
-    let sd = (variance * (1.0 + 1.0 / count) + error.powi(2)).sqrt();
-    (sd, sd * student_quantile(2.0 * RUNS_OUTSIDE, freedom).unwrap_or(f64::INFINITY))
+    let sd = |prior: f64| ((PRIOR_RECORDINGS * prior.powi(2) + squares) / freedom * (1.0 + 1.0 / count)).sqrt();
+    let times = |freedom| student_quantile(2.0 * RUNS_OUTSIDE, freedom).unwrap_or(f64::INFINITY);
+    let reach = (sd(prior) * times(freedom)).hypot(error * times(error_freedom));
+    (sd(prior.max(floor)).hypot(error), reach.max(floor * times(f64::INFINITY)))
+}
+
+/// How far two runs differ for no reason of their own.
+fn noise(quantity: Quantity) -> f64 {
+    match quantity.id {
+        MetricId::RunQueueDelay | MetricId::RunQueueDelayPerOp | MetricId::BlockIoDelay => WAIT_NOISE,
+        _ => quantity.usual_noise(),
+    }
+}
+
+/// The minimum spread of a share; 0 for other quantities.
+fn share_floor(quantity: Quantity) -> f64 {
+    match quantity.id {
+        MetricId::RunQueueDelay => COUNTED_FLOOR,
+        _ if quantity.is_share() => SHARE_FLOOR,
+        _ => 0.0,
+    }
 }
 
 /// The minimum spread of windows.
 fn resolution(quantity: Quantity, recordings: &[Vec<[f64; 2]>], centre: f64) -> f64 {
     let counter = match quantity.unit {
-        _ if quantity.is_share() => SHARE_FLOOR,
+        _ if quantity.is_share() => share_floor(quantity),
         // A count varies by its square root, and a count of zero may have been one.
         Unit::PerSecond | Unit::PerKiloInstructions | Unit::Ratio => counted(&recordings.concat()).unwrap_or(0.0),
         _ => 0.0,
@@ -130,7 +151,6 @@ mod tests {
     use crate::analysis::diff::PRIMARY;
     use crate::analysis::stats::Random;
     use crate::analysis::stats::simulate::{STEADY, SimulatedProgram};
-    use crate::model::MetricId;
 
     fn quantity(id: MetricId) -> Quantity {
         Quantity::of(id)
@@ -158,7 +178,8 @@ mod tests {
         for (name, value, below, within, between) in [
             (PRIMARY, 5000.0, 1e5, 10.0, 100.0 * RUN_FROM_PAIR),
             (MetricId::PathLength, 1000.0, 1e5, 2.0, 5.0 * RUN_FROM_PAIR),
-            (MetricId::RunQueueDelay, 0.0, 4.0, 0.005, 0.0025),
+            (MetricId::RunQueueDelay, 0.0, 4.0, 0.001, 0.0005),
+            (MetricId::StealShare, 0.0, 4.0, 0.005, 0.0025),
             (MetricId::MinorFaults, 0.0, 1.0, 1.0, 0.0),
             (MetricId::VoluntarySwitches, 400.0, 1.0, 20.0, 8.0 * RUN_FROM_PAIR),
         ] {
@@ -181,6 +202,17 @@ mod tests {
         assert!(alike[0] > 0.15 && alike[2] < 0.08 && alike[4] < 0.03, "{alike:?}");
         assert!(reach(&[4800.0, 5000.0, 5200.0]) > 1.3 * alike[2]);
         assert!(reach(&[4000.0, 5000.0, 6000.0]) > 0.4);
+    }
+
+    #[test]
+    fn one_recording_shows_a_wait_that_triples_and_not_one_that_grows_by_half() {
+        let mut random = Random::new(11);
+        for (id, centre) in [(MetricId::RunQueueDelay, 0.01), (MetricId::RunQueueDelayPerOp, 20_000.0)] {
+            let run: Vec<f64> = (0..60).map(|_| centre * (1.0 + 0.2 * random.normal()).max(0.0)).collect();
+            let expected = of(id, &[run], 1e5).unwrap();
+            let outside = |times: f64| expected.beyond(times * centre) > super::super::UNUSUAL;
+            assert!(outside(3.0) && !outside(1.5), "{id}: {expected:?}");
+        }
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn weaknesses(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Str
             (1.0 - covered) * 100.0
         ));
     }
-    found.extend(few_recordings(sources));
+    found.extend(few_recordings(sources, all));
     found.extend((sources > 1).then(|| one_hour(baseline)).flatten());
     match strength.false_alarms {
         Some(share) if share > MANY_ALARMS => found.push(format!(
@@ -136,16 +136,29 @@ fn weaknesses(baseline: &Baseline, axis: LoadAxis, all: &[Level], strength: &Str
 }
 
 /// What remains unknown with fewer recordings than the promise needs.
-fn few_recordings(sources: usize) -> Option<String> {
+fn few_recordings(sources: usize, all: &[Level]) -> Option<String> {
     let known = match sources {
         0 | LEAST_RECORDINGS.. => return None,
         1 => "It was built from one recording: how far runs differ is not known, and assumed from other programs.",
         _ => "It was built from two recordings: how far runs differ is hardly known.",
     };
+    let wait = wait_seen(all).map_or(String::new(), |times| {
+        format!(" A lasting wait for CPUs is unusual from {times:.1} times the usual one on.")
+    });
     Some(format!(
         "{known} It detects only large changes, and with fewer than {LEAST_RECORDINGS} no rate of false alarms is \
-         promised. Extend it with more."
+         promised: a run that merely differs may raise one.{wait} Extend it with more."
     ))
+}
+
+/// How many times the usual wait for a CPU is outside of its band, at the least sensitive known level.
+fn wait_seen(all: &[Level]) -> Option<f64> {
+    let wait = |level: &Level| {
+        let ids = [MetricId::RunQueueDelayPerOp, MetricId::RunQueueDelay];
+        let expected = ids.iter().find_map(|id| level.expect(*id)).filter(|expected| expected.centre > 0.0)?;
+        Some(1.0 + expected.reach(UNUSUAL) / expected.centre)
+    };
+    all.iter().filter(|level| level.is_known()).filter_map(wait).reduce(f64::max)
 }
 
 fn one_level(axis: LoadAxis, all: &[Level]) -> Option<String> {
@@ -220,6 +233,19 @@ mod tests {
         assert!(one.contains("one level of load, 1000 operations per second"), "{one}");
         assert!(one.contains("No instructions were counted") && !one.contains("one recording"), "{one}");
         assert!(one.contains("two recordings") && !wants(&baseline(&[40, 40, 40])).contains("promised"), "{one}");
+        // Waits of 10 us per operation that scatter by up to 2 us: three times as long is reported as unusual.
+        let waiting = |sources: &[usize]| {
+            let mut waiting = baseline(sources);
+            waiting.quantities.push(MetricId::RunQueueDelayPerOp.name().to_string());
+            for (at, window) in waiting.windows.iter_mut().enumerate() {
+                window.cells.push(Some([1e3 * (1e4 + 2e3 * noise(at)), 1e3]));
+            }
+            wants(&waiting)
+        };
+        let text = waiting(&[40]);
+        let times = text.split("unusual from ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+        assert!((1.2..3.0).contains(&times.parse::<f64>().unwrap()), "{text}");
+        assert!(!waiting(&[40, 40, 40]).contains("wait for CPUs"), "the promise holds there");
         let mut near = baseline(&[40, 40]);
         near.sources[1].started_unix_ns = near.sources[0].started_unix_ns + 60_000_000_000;
         assert!(wants(&near).contains("within one hour"));

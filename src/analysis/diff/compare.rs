@@ -14,6 +14,7 @@ use super::mismatch::mismatches;
 use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
 use super::settings::Settings;
 use super::subgroups::{GroupKind, SubgroupCheck, subgroup_checks};
+use super::work_time::WorkTime;
 use crate::analysis::{Law, Totals};
 use crate::model::{Measure, MetricId, Why};
 
@@ -94,9 +95,10 @@ fn answer(
 }
 
 fn factors(base: &Side, new: &Side) -> Factors {
-    let [base, new] = [base, new].map(|side| Law::of(&totals(side)));
-    let slowdown = new.slowdown(&base);
-    Factors { base, new, slowdown }
+    let laws = [base, new].map(|side| Law::of(&totals(side)));
+    let slowdown = laws[1].slowdown(&laws[0]);
+    let work = slowdown.as_ref().and_then(|slowdown| WorkTime::of(base, new, slowdown));
+    Factors { base: laws[0], new: laws[1], slowdown, work }
 }
 
 /// The runs of a side as one: counts are added up, so that the factors multiply to the whole as in each run.

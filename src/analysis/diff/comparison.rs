@@ -6,6 +6,7 @@ use super::functions::Functions;
 use super::load::Load;
 use super::mismatch::Mismatch;
 use super::subgroups::SubgroupCheck;
+use super::work_time::WorkTime;
 use crate::analysis::{Law, Slowdown};
 use crate::model::MetricId;
 use serde::Serialize;
@@ -31,6 +32,8 @@ pub struct Factors {
     pub new: Law,
     /// The parts of the change of the time per operation and thread; `None` without operations.
     pub slowdown: Option<Slowdown>,
+    /// The time per operation of a program that sleeps on a side, which replaces the slowdown there.
+    pub work: Option<WorkTime>,
 }
 
 /// The result of an expectation.

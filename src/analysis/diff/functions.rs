@@ -25,6 +25,8 @@ pub struct FunctionChange {
     pub share: Option<f64>,
     /// Whether the difference is beyond chance.
     pub is_real: bool,
+    /// The code inlined into this function that changed beyond chance, most first; a part of its costs.
+    pub inlined: Vec<FunctionChange>,
 }
 
 impl FunctionChange {
@@ -38,6 +40,17 @@ impl FunctionChange {
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.base <= 0.0 && self.new > 0.0
+    }
+
+    /// This function with what was inlined into it, out of pairs of a function and its inlined code.
+    fn with_parts(self, pairs: &[FunctionChange]) -> FunctionChange {
+        let own = self.frames.last();
+        let is_part = |pair: &&FunctionChange| {
+            let [function, _] = &pair.frames[..] else { return false };
+            pair.is_real && own.is_some_and(|own| (&own.name, &own.module) == (&function.name, &function.module))
+        };
+        let inlined = pairs.iter().filter(is_part).cloned().collect();
+        FunctionChange { inlined, ..self }
     }
 
     /// Whether it no longer exists.
@@ -58,7 +71,8 @@ pub struct Functions {
     pub whole: [f64; 2],
     /// The number of samples.
     pub samples: [u64; 2],
-    /// Functions by their own code's cost: the real changes first, the largest at the top.
+    /// Functions by the cost of their own code and of what was inlined into it: the real changes first, the largest at
+    /// the top.
     pub functions: Vec<FunctionChange>,
     /// Call paths by the cost of their innermost function, in the same order.
     pub paths: Vec<FunctionChange>,
@@ -85,20 +99,23 @@ impl Functions {
         };
         let points = Box::new([point(base, true), point(new, false)]);
         let [a, b] = &*points;
-        let loss = Loss::of(a, b)?;
-        let by_path = Loss::of(&joined(a), &joined(b))?;
+        let outer = Box::new([called(a), called(b)]);
+        let loss = Loss::of(&outer[0], &outer[1])?;
+        let by_path = Loss::of(&joined(&outer[0]), &joined(&outer[1]))?;
+        let by_inlined = Loss::of(&joined(&with_inlined(a)), &joined(&with_inlined(b)))?;
         let repeated = a.runs.len() > 1 || b.runs.len() > 1;
         // Single runs do not show how far runs differ: a change within the margin does not count.
         let noise = if repeated { 0.0 } else { settings.noise.unwrap_or(settings.margin) };
         let judged = |rows: &[LossRow], paths: &[Vec<FunctionId>]| judged(rows, paths, noise, settings.confidence);
-        let names = paths(&points);
+        let inlined = judged(&by_inlined.functions, &paths(&[with_inlined(a), with_inlined(b)]));
+        let functions = judged(&loss.functions, &[]).into_iter().map(|function| function.with_parts(&inlined));
         Some(Functions {
             per: settings.per,
             unit: a.runs.first()?.cpu.unit,
             whole: [loss.base, loss.here],
             samples: [a, b].map(|point| point.runs.iter().map(|run| run.cpu.samples).sum()),
-            functions: judged(&loss.functions, &[]),
-            paths: judged(&by_path.functions, &names),
+            functions: functions.collect(),
+            paths: judged(&by_path.functions, &paths(&outer)),
             // Time blocked is not part of the samples on a CPU.
             waits: if settings.per == Per::Share { vec![] } else { judged(&loss.waits, &[]) },
             hot_path: hot_path(a, b),
@@ -136,6 +153,31 @@ fn divisor(run: &Run, per: Per) -> Measure<f64> {
         Per::Share => Measure::exact(run.cpu.weight),
         Per::None => Measure::exact(1.0),
     }
+}
+
+/// Call paths down to the last function that was called. Whether the compiler inlines what that calls does not change
+/// the program: such code counts to the function that it was written in.
+fn called(point: &Point) -> Point {
+    let mut point = point.clone();
+    for path in point.runs.iter_mut().flat_map(|run| &mut run.cpu.paths) {
+        path.frames.truncate(last_called(&path.frames) + 1);
+    }
+    point
+}
+
+/// The last function that was called, with the innermost code that was inlined into it.
+fn with_inlined(point: &Point) -> Point {
+    let mut point = point.clone();
+    for path in point.runs.iter_mut().flat_map(|run| &mut run.cpu.paths) {
+        let at = last_called(&path.frames);
+        let innermost = path.frames.last().filter(|_| at + 1 < path.frames.len()).cloned();
+        path.frames = path.frames.get(at).cloned().into_iter().chain(innermost).collect();
+    }
+    point
+}
+
+fn last_called(frames: &[FunctionId]) -> usize {
+    frames.iter().rposition(|frame| !frame.inlined).unwrap_or(0)
 }
 
 /// Turns every call path into one function, named by the key of its frames.
@@ -176,6 +218,7 @@ fn judged(rows: &[LossRow], names: &[Vec<FunctionId>], noise: f64, confidence: f
         q,
         share: row.share,
         is_real: q < 1.0 - confidence,
+        inlined: vec![],
     };
     let mut all: Vec<FunctionChange> = rows.iter().zip(q).map(row).collect();
     all.sort_by(|a, b| b.is_real.cmp(&a.is_real).then(b.growth().abs().total_cmp(&a.growth().abs())));
@@ -228,6 +271,37 @@ mod tests {
         assert!(found.functions[2..].iter().all(|row| !row.is_real), "{:?}", found.functions);
         assert_eq!(names(&found.paths)[..2], ["came", "gone"]);
         assert_eq!(found.paths[0].frames.len(), 2);
+    }
+
+    /// `^` marks a frame that was inlined into the one before it.
+    fn with_marks(mut side: Side) -> Side {
+        for frame in side.runs.iter_mut().flat_map(|run| &mut run.run.cpu.paths).flat_map(|path| &mut path.frames) {
+            if let Some(name) = frame.name.strip_prefix('^').map(String::from) {
+                (frame.name, frame.inlined) = (name, true);
+            }
+        }
+        side
+    }
+
+    #[test]
+    fn inlined_code_counts_to_the_function_it_was_inlined_into_and_is_listed_with_it() {
+        // `copy` has more time in two functions, of which `render` does more of its own as well.
+        let base =
+            with_marks(of(1000.0, &[("main;render", 2e9), ("main;render;^push;^copy", 2e9), ("main;parse", 5e9)]));
+        let new =
+            with_marks(of(1000.0, &[("main;render", 4e9), ("main;render;^push;^copy", 7e9), ("main;parse", 5e9)]));
+        let found = Functions::of(&base, &new, &Settings::default()).unwrap();
+        assert_eq!(names(&found.functions), ["render", "parse"]);
+        let render = &found.functions[0];
+        assert!(render.is_real && (render.base, render.new) == (4e6, 1.1e7), "{render:?}");
+        assert_eq!(names(&render.inlined), ["copy"]);
+        assert_eq!((render.inlined[0].base, render.inlined[0].new), (2e6, 7e6));
+        // The same code no longer inlined, or inlined elsewhere, moves time between functions as they are called; inlined
+        // into the same function under another name, it moves nothing.
+        let renamed = with_marks(of(1000.0, &[("main;render", 2e9), ("main;render;^grow", 2e9), ("main;parse", 5e9)]));
+        let found = Functions::of(&base, &renamed, &Settings::default()).unwrap();
+        assert!(found.functions.iter().all(|row| !row.is_real), "{:?}", found.functions);
+        assert!(found.paths.iter().all(|row| !row.is_real), "{:?}", found.paths);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub enum CurveBasis {
 pub enum LoadAdjustment {
     /// The load was the same: nothing to adjust.
     Same,
-    /// The load was about the same, but too steady to show the effect of the rest.
+    /// The load differed a little, and was too steady on each side to show what that costs.
     Near,
     /// The load differed, and costs are compared at the same load.
     Done {

@@ -28,6 +28,7 @@ mod subgroups;
 #[cfg(test)]
 #[path = "tests/support.rs"]
 pub(crate) mod testing;
+mod work_time;
 
 pub use change::{Change, Verdict};
 pub use comparison::{AnswerKind, Comparison, ExpectationResult, Factors, Outcome};
@@ -45,3 +46,4 @@ pub use module_renames::ModuleRenames;
 pub use quantity::{PRIMARY, Quantity, RATE, RatioCell, Reading, WITHOUT_OPERATIONS, quantities, readings};
 pub use settings::{LoadBy, Per, Settings};
 pub use subgroups::{GroupKind, GroupRow, SubgroupCheck};
+pub use work_time::{PartTime, TimePart, WorkTime};

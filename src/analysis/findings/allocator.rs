@@ -34,6 +34,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![Evidence::of("in the allocator", part.share, U::Share, ALLOCATOR)],
         confidence: Confidence::Medium,
         place: part.place(),
+        culprits: Vec::new(),
         refuted_by: "another allocator (LD_PRELOAD) makes no difference",
         next_step: "Find the callers that allocate most and let them reuse memory, or try another allocator \
                     (LD_PRELOAD)."

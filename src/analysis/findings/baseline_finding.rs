@@ -28,11 +28,12 @@ pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
     Some(Finding {
         rule: SLOWER_THAN_BASELINE,
         title: "slower than its baseline",
-        share: lead.and_then(|lead| lead.share).map(|share| share.clamp(0.0, 1.0)),
+        share: lead.and_then(|lead| lead.share),
         claim: format!("{cause}: {why}{suspect}"),
         evidence: diagnosis.quantities.iter().filter(|moved| moved.moved).take(MOST).filter_map(number).collect(),
         confidence: alarm.confidence,
         place: None,
+        culprits: Vec::new(),
         refuted_by: match diagnosis.suspects.is_empty() {
             true => "the same load under the baseline's conditions is as slow",
             false => "the same load without the suspect is as slow",
@@ -41,10 +42,13 @@ pub fn baseline_finding(assessment: &Assessment) -> Option<Finding> {
     })
 }
 
+type NumberWithEdge = fn(&'static str, f64, crate::model::Unit, f64) -> Evidence;
+
 fn number(moved: &QuantityDeviation) -> Option<Evidence> {
-    let edge = if moved.deviations > 0.0 { moved.band.1 } else { moved.band.0 };
-    let sound = moved.now.is_finite() && edge.is_finite();
-    sound.then(|| Evidence::of(moved.quantity.label, moved.now, moved.quantity.unit, edge))
+    let (low, high) = moved.band;
+    let sound = moved.now.is_finite() && low.is_finite() && high.is_finite();
+    let row = if moved.deviations > 0.0 { (Evidence::of as NumberWithEdge, high) } else { (Evidence::up_to as _, low) };
+    sound.then(|| row.0(moved.quantity.label, moved.now, moved.quantity.unit, row.1))
 }
 
 fn next_step(assessment: &Assessment) -> String {

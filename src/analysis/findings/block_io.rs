@@ -47,6 +47,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         confidence: if by_span { Confidence::High } else { Confidence::Medium },
         next_step: next_step(place.as_ref()),
         place,
+        culprits: Vec::new(),
         refuted_by: "I/O pressure (PSI) is about 0 and no thread is in state D",
     }))
 }

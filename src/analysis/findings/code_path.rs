@@ -15,6 +15,8 @@ pub(super) enum CodeClass {
     Allocator,
     /// Taking and releasing a sleeping lock: its own spinning, its system calls, the hand-over below them.
     Lock,
+    /// The own code of a function that takes a lock: what it does with the lock.
+    Section,
     /// Waiting for and sending another thread's signal, likewise: condition variables, semaphores and joins.
     Signal,
     /// Flushing translations on other CPUs, or on this one because another CPU requested it.
@@ -33,6 +35,14 @@ pub(super) enum CodeClass {
     Kernel,
     /// The program's own code.
     Own,
+}
+
+impl CodeClass {
+    /// Whether lock code may look like this by its name.
+    pub fn may_be_lock(self) -> bool {
+        use CodeClass::{Kernel, Lock, Own, Signal, UserSpin};
+        matches!(self, Lock | Signal | UserSpin | Kernel | Own)
+    }
 }
 
 /// The families that a function belongs to.

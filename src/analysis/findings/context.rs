@@ -17,7 +17,7 @@ use crate::analysis::threads::{ThreadRow, threads};
 use crate::analysis::time::Window;
 use crate::analysis::{Metric, metrics, value_of};
 use crate::model::profile::Profile;
-use crate::model::{EventSpec, Measure, MetricId, SampledCode, Scope, Unit, Why};
+use crate::model::{EventSpec, LockCode, Measure, MetricId, ReadCode, SampledCode, Scope, Unit, Why};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -61,8 +61,10 @@ pub struct RuleContext<'a> {
 pub(super) struct ThreadStates {
     /// Running.
     pub running: f64,
-    /// Runnable without a CPU.
+    /// Runnable without a CPU, because others ran there.
     pub queued: f64,
+    /// Runnable, and stopped by the CPU quota of their control group.
+    pub throttled: f64,
     /// Blocked by a lock that another thread holds.
     pub locked: f64,
     /// Blocked by mmap_lock, the lock of the address space.
@@ -74,7 +76,12 @@ pub(super) struct ThreadStates {
 impl ThreadStates {
     /// Threads that had work to do. Threads that wait for work, sleep or wait for an answer do not count.
     pub fn total(&self) -> f64 {
-        self.running + self.queued + self.locked + self.mapping + self.storage
+        self.running + self.runnable() + self.locked + self.mapping + self.storage
+    }
+
+    /// Runnable without a CPU, for whatever reason: what the kernel counts as run delay.
+    pub fn runnable(&self) -> f64 {
+        self.queued + self.throttled
     }
 }
 
@@ -117,10 +124,19 @@ impl<'a> RuleContext<'a> {
             used_waits: Cell::new(false),
             clock,
             stacks,
-            waits: recorded.then(|| Waits::of(profile, names, tasks, &selection)),
+            waits: recorded.then(|| Waits::of(profile, names, tasks, &selection, &LockCode::default())),
             selection,
             who,
             window,
+        }
+    }
+
+    /// Takes the code that was read into account: its instructions, and its locks.
+    pub fn read(&mut self, code: &'a ReadCode) {
+        self.code = Some(&code.instructions);
+        self.stacks.mark_locks(&code.locks);
+        if self.waits.is_some() && !code.locks.is_empty() {
+            self.waits = Some(Waits::of(self.profile, self.names, self.tasks, &self.selection, &code.locks));
         }
     }
 
@@ -171,15 +187,24 @@ impl<'a> RuleContext<'a> {
         let (wall, span) = (self.wall()?, self.span()?);
         let running = self.cpu_time()? / wall;
         let counted = |name| self.count(name).map_or(0.0, |ns| ns * 1e-9 / wall);
-        let queued = counted("run-delay");
+        let delay = counted("run-delay");
+        let throttled = self.throttled(counted("cgroup-throttled-time"), running + delay).min(delay);
+        let queued = delay - throttled;
         let (locked, mapping, storage) = match &self.waits {
             Some(waits) => {
-                let share = waits.blocked_share(queued * span) / span;
+                let share = waits.blocked_share(delay * span) / span;
                 (waits.locked_seconds() * share, waits.mapping_seconds() * share, waits.storage_seconds() * share)
             }
             None => (0.0, 0.0, counted("blkio-delay")),
         };
-        Ok(ThreadStates { running, queued, locked, mapping, storage })
+        Ok(ThreadStates { running, queued, throttled, locked, mapping, storage })
+    }
+
+    /// Threads stopped by a quota, of this many that had work. The kernel counts the time of each CPU on which the group
+    /// stands still once, however many threads stand there.
+    fn throttled(&self, cpus_stopped: f64, threads: f64) -> f64 {
+        let cpus = self.profile.meta.host.cpus.len();
+        cpus_stopped * if cpus == 0 { 1.0 } else { (threads / cpus as f64).max(1.0) }
     }
 
     /// The verdict on waits whose `share` of `total` threads is below `limit`. They are not clear if they would exceed it
@@ -193,7 +218,7 @@ impl<'a> RuleContext<'a> {
     ) -> Result<Option<Finding>, Why> {
         let (Some(waits), work) = (&self.waits, self.work()?) else { return Ok(None) };
         let span = self.span()?;
-        let queued = (1.0 - waits.blocked_share(work.queued * span)) * waits.sum(&[reason]).seconds / span;
+        let queued = (1.0 - waits.blocked_share(work.runnable() * span)) * waits.sum(&[reason]).seconds / span;
         let at_most = (share * total + queued) / (total + queued);
         if at_most >= limit { Err(Why::QueueUnknown) } else { Ok(None) }
     }

@@ -50,6 +50,7 @@ fn found(
         confidence,
         // Counted for the threads as a whole, not by function.
         place: None,
+        culprits: Vec::new(),
         refuted_by,
         next_step: next_step.to_string(),
     }
@@ -62,7 +63,7 @@ fn frequency(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     // On mostly idle CPUs the governor lowers the clock, and nothing is lost.
     let busy = context.work()?.running >= limits::BUSY_FOR_CLOCK;
-    let clock = Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK);
+    let clock = Evidence::up_to("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK);
     let mut evidence = vec![clock.read_from(MetricId::ClockRatio)];
     evidence.extend(plain(context, MetricId::Frequency, "frequency", U::Hertz));
     Ok(Some(found(

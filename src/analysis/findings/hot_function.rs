@@ -40,6 +40,7 @@ fn evaluate(context: &RuleContext<'_>, explained: &[CodeClass]) -> Result<Option
         ],
         confidence: Confidence::High,
         place: part.place(),
+        culprits: Vec::new(),
         refuted_by: "the same share in a run that is fast enough",
         next_step: "Start here: look at its lines and callers, and check whether it is called too often.".to_string(),
     }))

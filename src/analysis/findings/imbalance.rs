@@ -67,8 +67,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             percent(balance)
         ),
         evidence: vec![
-            Evidence::of("mean over maximum", balance, U::Share, limits::BALANCE),
-            Evidence::of("the same of time on a CPU", balance_run, U::Share, limits::BALANCE),
+            Evidence::up_to("mean over maximum (at most)", balance, U::Share, limits::BALANCE),
+            Evidence::up_to("the same of time on a CPU (at most)", balance_run, U::Share, limits::BALANCE),
             Evidence::of("busiest thread working", most, U::Share, limits::SATURATED),
         ],
         confidence: Confidence::Medium,
@@ -77,6 +77,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             axis: context.axis(),
             threads: members.iter().map(|member| member.tid).collect(),
         }),
+        culprits: Vec::new(),
         refuted_by: "over a longer time all of them work equally, or the others do different work",
         next_step: "Compare the busiest thread with the others (--thread); distribute the work in smaller pieces."
             .to_string(),

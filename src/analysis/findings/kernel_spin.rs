@@ -35,6 +35,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![Evidence::of("in lock slow paths", part.share, U::Share, KERNEL_SPIN)],
         confidence: Confidence::High,
         place: part.place(),
+        culprits: Vec::new(),
         refuted_by: "fewer threads have the same share",
         next_step: "The path names the system call and thus the lock: call it less often, or share less between \
                     threads."

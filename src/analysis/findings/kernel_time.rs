@@ -78,6 +78,7 @@ fn finding(share: f64, claim: String, evidence: Vec<Evidence>, place: Option<sup
         evidence,
         confidence: Confidence::High,
         place,
+        culprits: Vec::new(),
         refuted_by: "the program's work belongs in the kernel: sockets, files, pipes",
         next_step: "Look at the leading path: make fewer and larger calls, or a cheaper call for the same work."
             .to_string(),

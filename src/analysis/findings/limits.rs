@@ -1,5 +1,7 @@
 //! The thresholds that several rules share, and those of the hardware rules, with their source: see `analysis::findings`.
 
+/// Busy share of the machine from which CPUs are scarce. [P]
+pub const HOST_BUSY: f64 = 0.9;
 /// Minimum samples to judge a share by: 10% of 100 has a standard error of 3 points. [P]
 pub const FEWEST_SAMPLES: u64 = 100;
 /// Minimum seconds to compute rates and shares of time from. [P]

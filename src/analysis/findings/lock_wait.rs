@@ -1,11 +1,13 @@
 //! Threads that wait for each other: for a lock, or for a signal that comes thousands of times per second. Idle
 //! threads do not count: only hand-overs too short to be work do.
 
-use super::code_path::{CodeClass, Families};
+use super::code_path::CodeClass;
+use super::contention::{ContentionCosts, HAND_OVERS, costs, queued_for_locks};
 use super::paths::WaitReason;
-use super::waits::{Sum, Waits, mostly_below};
+use super::stacks::CodeShare;
+use super::waits::mostly_below;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
-use crate::analysis::text::{digits, percent, seconds};
+use crate::analysis::text::{digits, name, percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
 pub(super) const RULE: Rule = Rule {
@@ -16,57 +18,42 @@ pub(super) const RULE: Rule = Rule {
     evaluate,
 };
 
-/// Share of a lock's CPU time in futex calls from which threads contend for it. [P]
-const TRADED: f64 = 0.1;
-
 /// Share of working time from which a lock is the first thing to examine. [P]
 const LOCKED_MUCH: f64 = 0.25;
 
-/// Waits for another thread's signal per second of CPU time: a thread works for 200 us or less between two. [P]
-const HAND_OVERS: f64 = 5_000.0;
-
-/// Busy cores below which threads that wait for a signal are assumed to wait for work from outside. [P]
-const HAND_OVER_BUSY: f64 = 0.2;
-
-/// How threads waited for each other, as mean numbers of threads.
-struct ContentionCosts {
-    locked: f64,
-    signalled: f64,
-    /// On a CPU in lock functions and below them.
-    running: f64,
-    /// All three, as a share of working time plus the time waiting for signals.
-    share: f64,
-    /// Short waits for a signal per second of CPU time.
-    rate: f64,
-    locks: Sum,
-}
-
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits();
-    let costs = costs(context, waits.as_ref().ok().copied())?;
+    let mut costs = costs(context, waits.as_ref().ok().copied())?;
     if costs.share < limits::LOCKED {
         waits?;
         let total = context.require_work()?.total() + costs.signalled;
         return context.below_limit(WaitReason::Lock, costs.share, total, limits::LOCKED);
     }
+    let work = context.require_work()?;
+    costs.queued = work.queued * queued_for_locks(context)?;
+    costs.share += costs.queued / (work.total() + costs.signalled);
     let only_locks = costs.signalled == 0.0;
     let reasons: &[WaitReason] = if only_locks { &[WaitReason::Lock] } else { &[WaitReason::Lock, WaitReason::Signal] };
-    let running = || context.samples().ok().and_then(|stacks| stacks.part_of(&[CodeClass::Lock]).place());
-    let place = match &waits {
-        Ok(waits) if costs.locked + costs.signalled >= costs.running => waits.worst(reasons, !only_locks),
-        _ => running(),
+    let (place, lock) = match &waits {
+        Ok(waits) if costs.locked + costs.signalled >= costs.running => (waits.worst(reasons, !only_locks), None),
+        _ => {
+            let part = context.samples().ok().map(|stacks| stacks.part_of(&[CodeClass::Lock]));
+            (part.as_ref().and_then(CodeShare::place), part.and_then(|part| part.callee().map(name)))
+        }
     };
     let mostly_locks = costs.locked + costs.running >= costs.signalled;
-    // The lock holder may be waiting for a CPU: then that comes first.
-    let queued = context.require_work()?.queued > costs.locked + costs.running;
+    // The one who has the lock may be waiting for a CPU: then that comes first, unless most of it is measured on a CPU.
+    let queued = work.runnable() - costs.queued > costs.locked + costs.running;
     let confidence = match (mostly_locks && !queued, costs.share >= LOCKED_MUCH && waits.is_ok()) {
         (true, true) => Confidence::High,
         (true, false) => Confidence::Medium,
+        (false, _) if mostly_locks && costs.running > costs.locked => Confidence::Medium,
         (false, _) => Confidence::Low,
     };
     let mut evidence = vec![
         Evidence::of("of working time", costs.share, U::Share, limits::LOCKED),
         Evidence::plain("contending on a CPU", costs.running, U::Threads),
+        Evidence::plain("runnable, where a CPU would not help", costs.queued, U::Threads),
         Evidence::plain("mean lock wait", costs.locks.mean(), U::Seconds),
     ];
     if !only_locks {
@@ -78,7 +65,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             .metric(MetricId::VoluntarySwitches)
             .map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),
     );
-    let at = mostly_below(place.as_ref());
+    let at = mostly_below(place.as_ref()) + &lock.map_or(String::new(), |lock| format!(", by {lock}"));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -88,37 +75,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         confidence,
         next_step: next_step(mostly_locks, waits.is_ok()),
         place,
+        culprits: Vec::new(),
         refuted_by: "the waits end when work arrives: then threads were idle; or CPUs are short, and the holder waits for one",
     }))
-}
-
-fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<ContentionCosts, Why> {
-    let (span, work) = (context.span()?, context.require_work()?);
-    let sum = |reason| waits.map_or_else(Sum::default, |waits| waits.sum(&[reason]));
-    let (locks, signals) = (sum(WaitReason::Lock), sum(WaitReason::Signal));
-    let running = contended(context).unwrap_or(0.0) * work.running;
-    let cpu = work.running * span;
-    let rate = if cpu > 0.0 { signals.short_count as f64 / cpu } else { 0.0 };
-    let fine = rate >= HAND_OVERS && work.running >= HAND_OVER_BUSY;
-    let signalled = if fine { signals.short_seconds / span } else { 0.0 };
-    Ok(ContentionCosts {
-        locked: work.locked,
-        signalled,
-        running,
-        share: (work.locked + signalled + running) / (work.total() + signalled),
-        rate,
-        locks,
-    })
-}
-
-/// The share of the CPU time in contended locks, which spend some of it in futex calls. Uncontended locks cost little
-/// each, which is the price of safety.
-fn contended(context: &RuleContext<'_>) -> Result<f64, Why> {
-    let stacks = context.samples()?;
-    let all = stacks.part_of(&[CodeClass::Lock]);
-    let in_kernel = stacks.part(|kind| (kind.runs(Families::KERNEL) && kind.class == CodeClass::Lock).then_some(0));
-    let traded = in_kernel.share >= all.share * TRADED && all.threads() > 1;
-    Ok(if traded { all.share } else { 0.0 })
 }
 
 fn claim(
@@ -129,15 +88,20 @@ fn claim(
     at: &str,
 ) -> Result<String, Why> {
     let (span, waited) = (context.span()?, costs.locked + costs.signalled);
+    let queued = match costs.queued {
+        queued if queued > 0.0 => format!("; {} runnable, where another CPU would not help", seconds(queued * span)),
+        _ => String::new(),
+    };
     if mostly_locks && costs.running >= 0.1 * (waited + costs.running) {
-        let blocked = if recorded {
-            format!("{} blocked", seconds(waited * span))
-        } else {
-            "blocked time was not recorded".to_string()
+        let blocked = match recorded {
+            true if waited > 0.0 => format!("{} blocked", seconds(waited * span)),
+            // Threads may block often, and too shortly for a source that looks from time to time.
+            true => "no time blocked was seen".to_string(),
+            false => "blocked time was not recorded".to_string(),
         };
         return Ok(format!(
             "Lock contention takes {} of the threads' working time: {} on a CPU (spinning, system calls, \
-             wake-ups) in {}; {blocked}{at}.",
+             wake-ups) in {}{at}; {blocked}{queued}.",
             percent(costs.share),
             seconds(costs.running * span),
             seconds(span)
@@ -145,7 +109,8 @@ fn claim(
     }
     if mostly_locks {
         return Ok(format!(
-            "Threads are blocked on locks for {} of their working time: {} in {}{at}.",
+            "Threads {} locks for {} of their working time: {} in {}{at}{queued}.",
+            if queued.is_empty() { "are blocked on" } else { "wait for" },
             percent(costs.share),
             seconds(waited * span),
             seconds(span)
@@ -153,7 +118,7 @@ fn claim(
     }
     Ok(format!(
         "Threads hand over to each other {} times per CPU second and wait {} of their working time for \
-         it{at}; a shortage of work looks the same.",
+         it{at}{queued}; a shortage of work looks the same.",
         digits(costs.rate),
         percent(costs.share)
     ))

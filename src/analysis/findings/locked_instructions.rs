@@ -1,6 +1,8 @@
 //! Time at locked instructions of the program: atomic changes and exchanges. A sample names the instruction that comes next
 //! when the interrupt is taken, so one right behind a locked instruction counts for it. Kernel code is left out.
 
+use super::code_path::CodeClass;
+use super::stacks::StackKind;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
@@ -25,7 +27,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.require_cpu_time()?;
     let stacks = context.samples()?;
     let (mut by_function, mut all, mut unread) = (BTreeMap::<(&str, &str), u64>::new(), 0_u64, 0_u64);
-    for (row, kind) in stacks.rows().filter(|(_, kind)| stacks.leaf(kind).kind != CodeKind::Kernel) {
+    // Locks have a rule of their own.
+    let counts = |kind: &StackKind| stacks.leaf(kind).kind != CodeKind::Kernel && kind.class != CodeClass::Lock;
+    for (row, kind) in stacks.rows().filter(|(_, kind)| counts(kind)) {
         match context.profile.walk(row.stack).next().and_then(|frame| code.get(&frame)) {
             Some(code) if code.locked => {
                 let leaf = stacks.leaf(kind);
@@ -61,6 +65,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![Evidence::of("at or right behind locked instructions", share, U::Share, LOCKED)],
         confidence: Confidence::Low,
         place: part.place(),
+        culprits: Vec::new(),
         refuted_by: "a single thread has the same share: the instructions cost it, not other threads",
         next_step: "See which data it changes (`ironlaw annotate`): give each thread its own and add them up, keep \
                     unrelated data on other cache lines, or change it less often."

@@ -37,6 +37,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: if of_group { Confidence::High } else { Confidence::Low },
         place: None,
+        culprits: Vec::new(),
         refuted_by: "memory pressure (PSI) is about 0",
         next_step: "Compare memory in use with its limit (memory.max, MemAvailable); look for swapping and reclaim (`vmstat 1`)."
             .to_string(),

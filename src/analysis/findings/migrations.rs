@@ -29,6 +29,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::Low,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "binding the program to fixed CPUs (taskset) does not make it faster",
         next_step: "Try binding the threads (taskset, numactl): if that helps, fewer wake-ups or fewer threads do too."
             .to_string(),

@@ -55,6 +55,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::High,
         place,
+        culprits: Vec::new(),
         refuted_by: "one thread alone waits as long",
         next_step: NEXT_STEP.to_string(),
     }))

@@ -7,7 +7,9 @@
 mod allocator;
 mod baseline_finding;
 mod block_io;
+mod blocked_throughout;
 mod code_path;
+mod contention;
 mod context;
 mod cpu_queue;
 mod families;
@@ -47,6 +49,7 @@ use super::finding::{Confidence, Evidence, Finding, Place};
 
 /// In decision order: cheap and certain rules come before those that need interpretation.
 const RULES: &[Rule] = &[
+    blocked_throughout::RULE,
     throttling::RULE,
     steal::RULE,
     cpu_queue::RULE,

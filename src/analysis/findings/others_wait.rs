@@ -52,6 +52,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::Low,
         place,
+        culprits: Vec::new(),
         refuted_by: "the waits end with a client's request: then the program was idle",
         next_step: "Find the process at the other end (`ss -tp`, /proc/PID/fd) and profile it; send more requests \
                     at once."

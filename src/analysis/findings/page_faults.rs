@@ -50,6 +50,7 @@ fn major(context: &RuleContext<'_>, rate: f64) -> Finding {
         evidence: vec![Evidence::of("major page faults", rate, U::PerSecond, MAJOR_FAULTS)],
         confidence: Confidence::Medium,
         place: context.kernel_samples().ok().and_then(|stacks| stacks.part(|kind| kind.fault).place()),
+        culprits: Vec::new(),
         refuted_by: "the rate falls to nothing once the program has started",
         next_step: "Memory or page cache is too small for the data in use: check for swapping, or read ahead."
             .to_string(),
@@ -88,6 +89,7 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::High,
         place: part.place(),
+        culprits: Vec::new(),
         refuted_by: "the program has just started and touches its memory for the first time",
         next_step: "Keep memory instead of returning it (malloc's trim threshold, pools), or use huge pages."
             .to_string(),

@@ -2,7 +2,8 @@
 
 use super::code_path::{CodeClass, CodePath, Families};
 use super::families::is_allocator;
-use super::wait_targets::{WaitTarget, requester, wait_target};
+use super::wait_targets::{WaitTarget, is_signal, requester, wait_target};
+use crate::analysis::LockCalls;
 use crate::analysis::causes::{Cause, cause, is_mmap_lock_wait};
 use crate::analysis::names::{CodeKind, Function};
 use crate::model::TaskState;
@@ -39,6 +40,28 @@ pub(super) fn code_class(path: &[&Function]) -> (CodeClass, usize) {
     path.iter().fold(CodePath::default(), |path, function| path.then(Families::of(function))).class()
 }
 
+/// The same with the part of the path that a lock has by its code.
+pub(super) fn code_class_by(path: &[&Function], lock: Option<LockCalls>) -> (CodeClass, usize) {
+    let (class, at) = code_class(path);
+    match lock_taker(path, lock).filter(|_| class.may_be_lock()) {
+        Some(taker) => (CodeClass::Lock, taker),
+        None => (class, at),
+    }
+}
+
+/// The index of the function that takes the lock of a path, root first; `None` where the path has none, or where names show
+/// that it waits for something else.
+pub(super) fn lock_taker(path: &[&Function], lock: Option<LockCalls>) -> Option<usize> {
+    let inner = (lock?.calls as usize).min(path.len());
+    // What waits for a signal is called by few others before the program's own code.
+    if path.iter().rev().take(inner + 2).any(|function| is_signal(function)) {
+        return None;
+    }
+    let outside = path.get(..path.len() - inner).filter(|outside| !outside.is_empty());
+    let taker = |outside: &[&Function]| outside.len() - 1 - requester(outside.iter().rev().copied());
+    outside.map_or(path.len().checked_sub(1), |outside| Some(taker(outside)))
+}
+
 /// What a thread in a lock's system call waits for, by its path, root first.
 pub(super) fn lock_wait_reason(path: &[&Function]) -> WaitReason {
     match wait_target(path.iter().rev().copied()) {
@@ -46,6 +69,16 @@ pub(super) fn lock_wait_reason(path: &[&Function]) -> WaitReason {
         WaitTarget::Lock => WaitReason::Lock,
         WaitTarget::Signal => WaitReason::Signal,
         WaitTarget::Join => WaitReason::Join,
+    }
+}
+
+/// The wait of an off-CPU path, root first, and the index of the function that requested it, with the part of the path that a
+/// lock has by its code.
+pub(super) fn wait_reason_by(path: &[&Function], lock: Option<LockCalls>) -> (WaitReason, usize) {
+    let (reason, at) = wait_reason(path);
+    match lock_taker(path, lock) {
+        Some(taker) if matches!(reason, WaitReason::Signal | WaitReason::Lock) => (WaitReason::Lock, taker),
+        _ => (reason, at),
     }
 }
 

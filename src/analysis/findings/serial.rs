@@ -60,10 +60,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         ),
         evidence: vec![
             Evidence::of("busiest thread working", *most, U::Share, SERIAL),
-            Evidence::of("all others working", others.max(0.0), U::Threads, SERIAL_OTHERS),
+            Evidence::up_to("all others working (at most)", others.max(0.0), U::Threads, SERIAL_OTHERS),
         ],
         confidence: Confidence::Medium,
         place: Some(Place { frames: Vec::new(), axis: context.axis(), threads: vec![tid] }),
+        culprits: Vec::new(),
         refuted_by: "more load makes the other threads busier, but not this one",
         next_step: format!(
             "Profile it alone (--thread {tid}): make its work cheaper, or move part of it to other threads."

@@ -3,8 +3,10 @@
 use super::Place;
 use super::code_path::{CodeClass, CodePath, Families};
 use super::families::KernelEntry;
+use super::paths::lock_taker;
+use crate::analysis::LockCalls;
 use crate::analysis::calltree::CallTree;
-use crate::analysis::names::{Call, Function, Names, UNRESOLVED};
+use crate::analysis::names::{Call, CodeKind, Function, Names, UNRESOLVED};
 use crate::analysis::profile_tree::{TRUNCATED, process_heading};
 use crate::analysis::ranking::{CodeRows, GroupBy, Ranking, SortBy};
 use crate::analysis::selection::Axis;
@@ -13,9 +15,11 @@ use crate::analysis::stack_paths::StackPaths;
 use crate::analysis::stack_tree::{StackTree, Visit};
 use crate::analysis::tasks::Tasks;
 use crate::model::profile::Profile;
+use crate::model::{LockCode, StackId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 /// The samples of a selection.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ pub(super) struct Stacks<'a> {
     paths: Paths<'a>,
     /// What rules know of each distinct stack.
     kinds: Vec<Option<StackKind>>,
+    /// The distinct stacks, as many as kinds.
+    distinct: Vec<StackId>,
     /// The stack of each row of the counts: index into `kinds`; `None` without any address.
     kind_of: Vec<Option<u32>>,
 }
@@ -34,6 +40,8 @@ pub(super) struct Stacks<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StackKind {
     pub class: CodeClass,
+    /// Whether it waits actively for a lock that another thread holds, as its code shows.
+    pub spins: bool,
     /// The call that decides the class.
     at: u32,
     /// The innermost function: index into the names.
@@ -57,6 +65,7 @@ impl StackKind {
         let (class, at) = path.class();
         StackKind {
             class,
+            spins: false,
             at: from_leaf(at as u32),
             leaf,
             families: path.leaf,
@@ -97,6 +106,8 @@ pub(super) struct CodeShare<'s, 'a> {
 struct Heaviest {
     place: Place,
     function: String,
+    /// The program's function that it calls there, if it calls any: of several, the one with most of the part.
+    callee: Option<String>,
 }
 
 impl<'a> Stacks<'a> {
@@ -113,9 +124,26 @@ impl<'a> Stacks<'a> {
         let mut both = (Kinds::of(names, tree.stacks.len()), functions);
         tree.visit(&mut both);
         let (Kinds { kinds, .. }, functions) = both;
-        let (functions, kind_of) = (functions.finish().sorted(SortBy::SelfWeight), tree.stack_of);
+        let (functions, kind_of, distinct) =
+            (functions.finish().sorted(SortBy::SelfWeight), tree.stack_of, tree.stacks);
         let paths = Paths::of(names, tasks, counts.rows.iter().map(|row| row.pid), axis);
-        (Stacks { counts, profile, names, paths, kinds, kind_of }, functions)
+        (Stacks { counts, profile, names, paths, kinds, distinct, kind_of }, functions)
+    }
+
+    /// Takes the locks into account that were found in the code.
+    pub fn mark_locks(&mut self, locks: &LockCode) {
+        for (stack, kind) in self.distinct.iter().zip(&mut self.kinds) {
+            let Some(kind) = kind.as_mut().filter(|kind| kind.class.may_be_lock()) else { continue };
+            let Some(lock) = LockCalls::of(self.profile, self.names, locks, Some(*stack)) else { continue };
+            let calls = self.names.walk(self.profile, Some(*stack));
+            let mut path: Vec<&Function> = calls.map(|call| &self.names.functions[call.function as usize]).collect();
+            path.reverse();
+            if let Some(taker) = lock_taker(&path, Some(lock)) {
+                kind.class = CodeClass::Lock;
+                kind.spins = lock.spins;
+                kind.at = (path.len() - 1 - taker) as u32;
+            }
+        }
     }
 
     /// The rows with their stacks; those without any address are left out.
@@ -199,6 +227,11 @@ impl CodeShare<'_, '_> {
         self.heaviest().map_or("", |heaviest| &heaviest.function)
     }
 
+    /// The function that the one at that place calls there, if it calls any.
+    pub fn callee(&self) -> Option<&str> {
+        self.heaviest()?.callee.as_deref()
+    }
+
     /// Number of threads with any of it.
     pub fn threads(&self) -> usize {
         let tids: FxHashSet<u32> =
@@ -225,11 +258,13 @@ impl CodeShare<'_, '_> {
                 node
             });
             let up = |node: &u32| tree.nodes[*node as usize].parent;
-            let Some(node) = std::iter::successors(end, up).nth(*call as usize) else { continue };
+            let inwards = || std::iter::successors(end, up);
+            let Some(node) = inwards().nth(*call as usize) else { continue };
+            let callee = call.checked_sub(1).and_then(|call| inwards().nth(call as usize));
             let branch = (row.pid, row.is_incomplete(), node);
             let sum = sums.entry(branch).or_default();
             *sum = sum.saturating_add(row.weight);
-            branches.push((branch, row));
+            branches.push((branch, row, callee));
         }
         let cells = |node: u32| {
             let up = std::iter::successors(Some(node), |node| tree.nodes[*node as usize].parent);
@@ -241,12 +276,19 @@ impl CodeShare<'_, '_> {
         let heaviest = sums.into_iter().max_by(|(a, x), (b, y)| x.cmp(y).then_with(|| key(*b).cmp(&key(*a))));
         let (branch, _) = heaviest?;
         let mut by_thread: FxHashMap<u32, u64> = FxHashMap::default();
-        for (_, row) in branches.iter().filter(|(other, _)| *other == branch) {
+        let mut callees: BTreeMap<u32, u64> = BTreeMap::new();
+        for (_, row, callee) in branches.iter().filter(|(other, ..)| *other == branch) {
             *by_thread.entry(row.tid).or_default() += row.weight;
+            if let Some(callee) = callee {
+                *callees.entry(tree.nodes[*callee as usize].own).or_default() += row.weight;
+            }
         }
         let (pid, incomplete, node) = branch;
-        let function = names.functions[tree.nodes[node as usize].own as usize].name.clone();
-        Some(Heaviest { place: paths.place(pid, incomplete, &cells(node), by_thread), function })
+        let named = |function: u32| &names.functions[function as usize];
+        let function = named(tree.nodes[node as usize].own).name.clone();
+        let own = callees.into_iter().filter(|(callee, _)| named(*callee).kind != CodeKind::Kernel);
+        let callee = own.max_by_key(|(_, weight)| *weight).map(|(callee, _)| named(callee).name.clone());
+        Some(Heaviest { place: paths.place(pid, incomplete, &cells(node), by_thread), function, callee })
     }
 }
 

@@ -28,6 +28,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![Evidence::of("stolen", stolen, U::Share, limits::STEAL).read_from(MetricId::StealShare)],
         confidence: if stolen > 5.0 * limits::STEAL { Confidence::High } else { Confidence::Medium },
         place: None,
+        culprits: Vec::new(),
         refuted_by: "the steal column of /proc/stat does not grow",
         next_step: "The program cannot change this: give the machine more or dedicated CPUs, or move it.".to_string(),
     }))

@@ -17,7 +17,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let throttled = context.metric(MetricId::ThrottledTime)?;
-    let lost = context.cpu_time().ok().filter(|_| throttled > 0.0).map(|ran| throttled / (throttled + ran));
+    let lost = lost(context, throttled);
     let mut evidence = vec![
         Evidence::of("periods throttled", share, U::Share, limits::THROTTLED_PERIODS)
             .read_from(MetricId::ThrottledShare),
@@ -39,10 +39,21 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: if share > limits::THROTTLED_PERIODS { Confidence::High } else { Confidence::Low },
         place: None,
+        culprits: Vec::new(),
         refuted_by: "nr_throttled in the group's cpu.stat does not grow",
         next_step:
             "Raise the quota (cpu.max, the container's CPU limit) or allow bursts (cpu.max.burst), or run fewer \
                     threads: they use a period up more slowly."
                 .to_string(),
     }))
+}
+
+/// The part of the threads' working time in which the quota stopped them; without their run delay, of the CPU time that
+/// the group would have had.
+fn lost(context: &RuleContext<'_>, throttled: f64) -> Option<f64> {
+    let work = context.work().ok().filter(|work| work.total() > 0.0 && throttled > 0.0)?;
+    if context.count("run-delay").is_ok() {
+        return Some(work.throttled / work.total());
+    }
+    context.cpu_time().ok().map(|ran| throttled / (throttled + ran))
 }

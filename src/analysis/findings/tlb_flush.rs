@@ -46,6 +46,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![Evidence::of("flushing, on both sides", share, U::Share, TLB_FLUSH)],
         confidence: Confidence::High,
         place: flush.place(),
+        culprits: Vec::new(),
         refuted_by: "TLB shootdowns in /proc/interrupts are few, or one thread alone takes as much",
         next_step: NEXT_STEP.to_string(),
     }))

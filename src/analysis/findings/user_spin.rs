@@ -54,6 +54,7 @@ fn found(part: &CodeShare<'_, '_>, confidence: Confidence) -> Finding {
         evidence: vec![Evidence::of("in spin waits", part.share, U::Share, USER_SPIN)],
         confidence,
         place: part.place(),
+        culprits: Vec::new(),
         refuted_by: "a single thread has the same share",
         next_step:
             "Find out what these threads wait for and who holds it; block after a short spin, or hold it for less \

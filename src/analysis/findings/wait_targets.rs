@@ -71,6 +71,30 @@ const KERNEL_LOCKS: &[&str] = &[
     "flock_lock_inode_wait",
 ];
 
+/// Library functions that wait for a signal, though their code takes the same steps as a lock's.
+const SIGNALS: &[&str] = &[
+    "pthread_cond_",
+    "pthread_barrier_",
+    "pthread_join",
+    "pthread_clockjoin",
+    "pthread_timedjoin",
+    "pthread_once",
+    "sem_",
+    "new_sem_",
+    "do_futex_wait",
+    "cnd_",
+    "gomp_",
+    "kmp_",
+    "std::condition_variable",
+    "std::sys::sync::condvar::",
+    "std::sys::sync::thread_parking::",
+    "std::sys::sync::once::",
+    "runtime.notesleep",
+    "runtime.notetsleep",
+    "runtime.notewakeup",
+    "runtime.stopm",
+];
+
 const JOINS: &[&str] = &["pthread_join", "pthread_clockjoin", "pthread_timedjoin", "thread_join"];
 
 /// Wrappers of runtimes and languages around a wait.
@@ -93,6 +117,19 @@ const WRAPPERS: &[&str] = &[
     "uv_mutex_",
     "runtime.futex",
     "syscall",
+    "gthread_",
+    "std::lock_guard",
+    "std::unique_lock",
+    "std::scoped_lock",
+    "std::shared_lock",
+    "std::shared_mutex",
+    "std::recursive_mutex",
+    "std::sync::",
+    "core::sync::atomic",
+    "lock_api::",
+    "sync.(*Mutex)",
+    "sync.(*RWMutex)",
+    "internal/sync.(*Mutex)",
 ];
 
 /// Number of innermost program functions that are examined.
@@ -127,6 +164,11 @@ pub(super) fn wait_target<'a>(innermost_first: impl Iterator<Item = &'a Function
 
 fn is_lock(name: &str) -> bool {
     begins(LOCKS, name) || LOCKS_WITHIN.iter().any(|part| name.contains(part))
+}
+
+/// Whether a program function waits for a signal or sends one.
+pub(super) fn is_signal(function: &Function) -> bool {
+    function.kind != CodeKind::Kernel && begins(SIGNALS, bare(&function.name))
 }
 
 /// Whether a program function takes or releases a lock.

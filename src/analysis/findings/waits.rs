@@ -3,19 +3,20 @@
 
 use super::Place;
 use super::limits::SHORT_WAIT;
-use super::paths::{WaitReason, lock_wait_reason};
+use super::paths::{WaitReason, lock_taker, lock_wait_reason};
 use super::stacks::Paths;
 use super::wait_targets::requester;
+use crate::analysis::LockCalls;
 use crate::analysis::causes::Cause;
 use crate::analysis::names::{Function, Names};
-use crate::analysis::offcpu::each;
+use crate::analysis::offcpu::{WaitAge, each};
 use crate::analysis::profile_tree::TRUNCATED;
 use crate::analysis::selection::{Axis, Selection};
 use crate::analysis::tasks::Tasks;
 use crate::analysis::text::name;
 use crate::analysis::wait_coverage::WaitCoverage;
 use crate::model::profile::Profile;
-use crate::model::{OffCpu, StackEnd, StackId, TaskState};
+use crate::model::{LockCode, OffCpu, StackEnd, StackId, TaskState};
 use rustc_hash::FxHashMap;
 
 /// The waits of one reason.
@@ -40,10 +41,29 @@ struct StackSamples {
     sum: Sum,
 }
 
+/// What a thread has waited in since before the capture.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EarlierWait {
+    pub pid: u32,
+    pub reason: WaitReason,
+    pub cause: Cause,
+    /// Within the selection.
+    pub seconds: f64,
+    pub age: WaitAge,
+}
+
+impl EarlierWait {
+    /// Whether no idle thread waits like that.
+    pub fn is_stuck(&self) -> bool {
+        matches!(self.reason, WaitReason::Lock | WaitReason::Allocator | WaitReason::MmapLock | WaitReason::Storage)
+    }
+}
+
 /// All waits of a selection.
 #[derive(Debug)]
 pub(super) struct Waits<'a> {
     rows: Vec<StackSamples>,
+    earlier: FxHashMap<u32, EarlierWait>,
     paths: Paths<'a>,
     /// Number of off-CPU spans.
     pub spans: u64,
@@ -56,11 +76,19 @@ pub(super) struct Waits<'a> {
 }
 
 impl<'a> Waits<'a> {
-    pub fn of(profile: &Profile, names: &'a Names, tasks: &Tasks, selection: &Selection) -> Waits<'a> {
+    /// The waits of a selection, given the locks that were found in the code.
+    pub fn of(
+        profile: &Profile,
+        names: &'a Names,
+        tasks: &Tasks,
+        selection: &Selection,
+        locks: &LockCode,
+    ) -> Waits<'a> {
         let mut known: FxHashMap<(Option<StackId>, Cause), WaitReason> = FxHashMap::default();
         let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
         let (mut spans, mut without_wakeup, mut queued) = (0, 0.0, 0.0);
         let mut coverage = WaitCoverage::default();
+        let mut earlier: FxHashMap<u32, EarlierWait> = FxHashMap::default();
         each(profile, names, tasks, selection, |span, seen, cause| {
             spans += span.count;
             coverage.add(span, seen.weight);
@@ -71,20 +99,27 @@ impl<'a> Waits<'a> {
             if span.state == TaskState::Runnable {
                 return;
             }
-            let reason = *known.entry((span.stack, cause)).or_insert_with(|| reason(profile, names, span, cause));
-            let incomplete = matches!(span.end, StackEnd::Truncated | StackEnd::Broken);
+            let reason =
+                *known.entry((span.stack, cause)).or_insert_with(|| reason(profile, names, span, cause, locks));
+            if let Some(age) = WaitAge::of(span) {
+                let known = EarlierWait { pid: span.pid, reason, cause, seconds: 0.0, age };
+                let known = earlier.entry(span.tid).or_insert(known);
+                known.seconds += seen.weight as f64 * 1e-9;
+                known.age = known.age.max(age);
+            }
+            let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
             let sum = sums.entry((reason, span.pid, span.tid, incomplete, span.stack)).or_default();
             sum.add(span.count, seen.weight as f64 * 1e-9);
         });
         let rows: Vec<_> = sums
             .into_iter()
             .map(|((reason, pid, tid, incomplete, stack), sum)| {
-                let path = path(profile, names, stack);
+                let path = path(profile, names, stack, locks);
                 StackSamples { reason, pid, tid, incomplete, path, sum }
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
-        Waits { rows, paths, spans, without_wakeup, queued, coverage }
+        Waits { rows, earlier, paths, spans, without_wakeup, queued, coverage }
     }
 
     /// All waits for one of these reasons.
@@ -92,6 +127,16 @@ impl<'a> Waits<'a> {
         let mut sum = Sum::default();
         self.rows.iter().filter(|row| reasons.contains(&row.reason)).for_each(|row| sum.join(&row.sum));
         sum
+    }
+
+    /// The threads that have waited since before the capture.
+    pub fn earlier(&self) -> impl Iterator<Item = (u32, &EarlierWait)> {
+        self.earlier.iter().map(|(tid, wait)| (*tid, wait))
+    }
+
+    /// Where one thread waited most.
+    pub fn place_of(&self, tid: u32) -> Option<Place> {
+        self.most(|row| row.tid == tid, false)
     }
 
     /// The share of the blocked time that was not run-queue time, if threads queued for `queued` seconds altogether.
@@ -118,9 +163,13 @@ impl<'a> Waits<'a> {
     /// The call path with the most time blocked for these reasons, down to the function that requested the wait. With
     /// `only_short`, only short waits count.
     pub fn worst(&self, reasons: &[WaitReason], only_short: bool) -> Option<Place> {
+        self.most(|row| reasons.contains(&row.reason), only_short)
+    }
+
+    fn most(&self, counts: impl Fn(&StackSamples) -> bool, only_short: bool) -> Option<Place> {
         type Branch = (f64, FxHashMap<u32, u64>);
         let mut branches: FxHashMap<(u32, bool, &[u32]), Branch> = FxHashMap::default();
-        for row in self.rows.iter().filter(|row| reasons.contains(&row.reason)) {
+        for row in self.rows.iter().filter(|row| counts(row)) {
             let seconds = if only_short { row.sum.short_seconds } else { row.sum.seconds };
             let branch = branches.entry((row.pid, row.incomplete, &row.path)).or_default();
             branch.0 += seconds;
@@ -155,7 +204,7 @@ impl Sum {
     }
 }
 
-fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> WaitReason {
+fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause, locks: &LockCode) -> WaitReason {
     match cause {
         Cause::BlockIo => WaitReason::Storage,
         Cause::Network | Cause::Pipe => WaitReason::Peer,
@@ -163,16 +212,21 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause) -> Wait
             let mut path: Vec<&Function> =
                 names.walk(profile, span.stack).map(|call| &names.functions[call.function as usize]).collect();
             path.reverse();
-            lock_wait_reason(&path)
+            let reason = lock_wait_reason(&path);
+            let takes = || lock_taker(&path, LockCalls::of(profile, names, locks, span.stack)).is_some();
+            if reason == WaitReason::Signal && takes() { WaitReason::Lock } else { reason }
         }
         Cause::Sleep | Cause::RunQueue | Cause::Events | Cause::Other | Cause::Unknown => WaitReason::Other,
     }
 }
 
 /// The path from the root to the function that requested the wait, without the functions that implement it.
-fn path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
+fn path(profile: &Profile, names: &Names, stack: Option<StackId>, locks: &LockCode) -> Vec<u32> {
     let calls: Vec<_> = names.walk(profile, stack).collect();
-    let own = requester(calls.iter().map(|call| &names.functions[call.function as usize]));
+    let functions: Vec<&Function> = calls.iter().map(|call| &names.functions[call.function as usize]).collect();
+    let root_first: Vec<&Function> = functions.iter().rev().copied().collect();
+    let taker = lock_taker(&root_first, LockCalls::of(profile, names, locks, stack));
+    let own = taker.map_or_else(|| requester(functions.iter().copied()), |taker| calls.len() - 1 - taker);
     calls.get(own..).unwrap_or(&[]).iter().rev().map(|call| call.label).collect()
 }
 
@@ -196,7 +250,7 @@ mod tests {
             .off_cpu(600, 41, TaskState::Runnable, 0, Some(50), "app!main");
         let profile = synthetic.finish();
         let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
-        let waits = Waits::of(&profile, &names, &tasks, &Selection::default());
+        let waits = Waits::of(&profile, &names, &tasks, &Selection::default(), &LockCode::default());
         for (queued, expected) in [(0.0, 1.0), (0.1, 1.0), (0.25, 0.5), (9.0, 0.0)] {
             let share = waits.blocked_share(queued);
             assert!((share - expected).abs() < 1e-9, "{queued} s in the queue: {share}");

@@ -89,7 +89,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         }
         (Err(_), Ok(ratio)) if ratio <= limits::BASE_CLOCK => {
             confidence = Confidence::Medium;
-            let clock = Evidence::of("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK);
+            let clock = Evidence::up_to("clock over base clock", ratio, U::Ratio, limits::BASE_CLOCK);
             evidence.push(clock.read_from(MetricId::ClockRatio));
         }
         (Err(_), Ok(ratio)) => {
@@ -114,6 +114,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence,
         place: part.place(),
+        culprits: Vec::new(),
         refuted_by: "the cycles of a CPU second are the same without these instructions",
         next_step:
             "Count the cycles at a lowered clock (avx_license_share), or compare the throughput with vectors of 256 \

@@ -3,13 +3,14 @@
 
 use super::types::{Cost, FunctionId, PathCost};
 use crate::analysis::calltree::CallTree;
+use crate::analysis::lock_calls::LockCalls;
 use crate::analysis::names::{Call, CodeKind, Names, short};
 use crate::analysis::observe::Observation;
 use crate::analysis::profile_tree::{TRUNCATED, UNKNOWN};
 use crate::analysis::stack_counts::{StackCount, StackCounts};
 use crate::analysis::stack_paths::StackPaths;
 use crate::model::profile::Profile;
-use crate::model::{StackEnd, StackId, Unit};
+use crate::model::{LockCode, MICROSAMPLES, StackEnd, StackId, Unit};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -47,25 +48,31 @@ impl Sums {
 
     /// Names the stacks, and merges those of equal functions into one path. Stacks of the same calls are named once.
     pub fn cost(self, profile: &Profile, names: &Names, unit: Unit) -> Cost {
+        self.cost_by(profile, names, unit, &LockCode::default())
+    }
+
+    /// The same, with the part of each path that a lock has.
+    pub fn cost_by(self, profile: &Profile, names: &Names, unit: Unit, locks: &LockCode) -> Cost {
         // Sorted by stack: a hash map's order would show in the last digits of a sum.
         let mut stacks: Vec<_> = self.by_stack.into_iter().collect();
         stacks.sort_unstable_by_key(|(stack, _)| *stack);
         let mut tree: CallTree<(), ()> = CallTree::default();
         let mut ends = StackPaths::of(profile, names);
-        let mut sums: BTreeMap<(Option<u32>, bool), Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<(Option<u32>, bool, Option<LockCalls>), Sum> = BTreeMap::new();
         for ((stack, incomplete), (weight, samples)) in stacks {
             let end = ends.end(stack, |parent, call| tree.child(parent, key(names, call)));
-            let sum = sums.entry((end, incomplete)).or_default();
+            let lock = LockCalls::of(profile, names, locks, stack);
+            let sum = sums.entry((end, incomplete, lock)).or_default();
             *sum = (sum.0 + weight, sum.1 + samples);
         }
         drop(ends);
-        let mut paths: BTreeMap<Vec<FunctionId>, Sum> = BTreeMap::new();
-        for ((end, incomplete), (weight, samples)) in sums {
-            let sum = paths.entry(frames(names, &tree, end, incomplete)).or_default();
+        let mut paths: BTreeMap<(Vec<FunctionId>, Option<LockCalls>), Sum> = BTreeMap::new();
+        for ((end, incomplete, lock), (weight, samples)) in sums {
+            let sum = paths.entry((frames(names, &tree, end, incomplete), lock)).or_default();
             *sum = (sum.0 + weight, sum.1 + samples);
         }
-        let paths: Vec<_> =
-            paths.into_iter().map(|(frames, (weight, samples))| PathCost { frames, weight, samples }).collect();
+        let path = |((frames, lock), (weight, samples))| PathCost { frames, weight, samples, lock };
+        let paths: Vec<PathCost> = paths.into_iter().map(path).collect();
         Cost {
             unit,
             samples: paths.iter().map(|path| path.samples).sum(),
@@ -73,6 +80,18 @@ impl Sums {
             weight: paths.iter().map(|path| path.weight).sum::<f64>() + 0.0,
             paths,
         }
+    }
+}
+
+impl Cost {
+    /// Millionths of samples as samples.
+    pub(super) fn in_samples(mut self) -> Cost {
+        if self.unit == Unit::Microsamples {
+            self.unit = Unit::Samples;
+            let parts = self.paths.iter_mut().map(|path| &mut path.weight);
+            parts.chain([&mut self.weight]).for_each(|weight| *weight /= MICROSAMPLES as f64);
+        }
+        self
     }
 }
 

@@ -77,6 +77,6 @@ mod tests {
 
     #[test]
     fn a_path_without_functions_belongs_to_nobody() {
-        assert_eq!(owner(&PathCost { frames: vec![], weight: 1.0, samples: 1 }), None);
+        assert_eq!(owner(&PathCost { frames: vec![], weight: 1.0, samples: 1, lock: None }), None);
     }
 }

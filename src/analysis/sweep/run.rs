@@ -5,11 +5,11 @@ use super::split::{Clocks, split};
 use super::types::{Cost, Run, RunLatency, Split};
 use crate::analysis::observe::Observation;
 use crate::analysis::{
-    Axis, Cause, Counters, Names, Selection, StackCounts, Tasks, ThreadRow, ThreadSet, Totals, Window, metrics, offcpu,
-    operations, summary, threads,
+    Axis, Cause, Counters, Names, Selection, StackCounts, Tasks, ThreadRow, ThreadSet, TimeRange, Totals, Window,
+    cpu_users, metrics, offcpu, operations, summary, threads,
 };
 use crate::model::profile::Profile;
-use crate::model::{Measure, Scope, TaskState, Unit, Why};
+use crate::model::{LockCode, Measure, Scope, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
 impl Run {
@@ -20,13 +20,20 @@ impl Run {
     /// whatever threads there were, so that helpers that only wait do not count as idle workers.
     #[must_use]
     pub fn of(profile: &Profile, n: u32, window: Window) -> Run {
+        Run::with_locks(profile, n, window, &LockCode::default())
+    }
+
+    /// The same, with the part of each call path that a lock has.
+    #[must_use]
+    pub fn with_locks(profile: &Profile, n: u32, window: Window, locks: &LockCode) -> Run {
         // Counts between two readings cannot be split, so the window grows to where counters were read.
         let window = window.range().window(&profile.ticks, profile.duration());
         let (tasks, counters, names) = (Tasks::of(profile), Counters::of(profile), Names::of(profile));
         let wall = window.span().seconds();
         let whole = f64::from(n) * wall;
-        let counted =
-            |axis| StackCounts::of(profile, &tasks, &Selection { time: window.range(), axis, ..Selection::default() });
+        // What happened at the very end is a part of the whole.
+        let time = TimeRange { from: window.from, to: Some(window.to).filter(|to| *to < profile.duration()) };
+        let counted = |axis| StackCounts::of(profile, &tasks, &Selection { time, axis, ..Selection::default() });
         let first = counted(Axis::Event(0));
         let seen = summary(profile, &counters, &first, window);
         let metrics = metrics(&counters, &ThreadSet::All, window, Some(&seen));
@@ -38,13 +45,15 @@ impl Run {
             _ => first,
         };
         let workers = workers(&tasks, &counters, n, &clocked, window);
-        let waits = waits(profile, &names, &tasks, &workers, window);
+        let rows = threads(&tasks, &counters, &clocked, window);
+        let waits = waits(profile, (&names, &tasks, locks), &workers, window);
         let seconds = |name| counters.delta(name, Scope::Target, window).map(|ns| ns * 1e-9);
         let delay = delay(seconds("run-delay"), waits.as_ref());
         let (blocked, causes) = waits.map_or((None, vec![]), |waits| (Some(waits.cost), waits.causes));
         let clocks = Clocks { cpu: totals.cpu, delay, throttled: seconds("cgroup-throttled-time") };
         let split: Split = split(whole, &clocks, &causes);
-        let cpu = cpu.map_or_else(Cost::default, |(_, unit)| Sums::of(&clocked).cost(profile, &names, unit));
+        let sampled = |unit| Sums::of(&clocked).cost_by(profile, &names, unit, locks).in_samples();
+        let cpu = cpu.map_or_else(Cost::default, |(_, unit)| sampled(unit));
         Run {
             n,
             totals,
@@ -57,6 +66,7 @@ impl Run {
             cpu,
             blocked,
             latency: RunLatency::of(profile, window),
+            cpu_users: cpu_users(profile, &counters, (&ThreadSet::All, &rows), window),
         }
     }
 }
@@ -113,11 +123,13 @@ fn balance(workers: &[Worker]) -> Measure<f64> {
     }
 }
 
-/// The first event that represents CPU time, and its unit. Page faults and the like do not.
+/// The first event that represents CPU time, and its unit: of several, the first with samples. Page faults and the like do
+/// not.
 fn cpu_axis(profile: &Profile) -> Option<(Axis, Unit)> {
-    let units = profile.meta.events.iter().map(|event| event.unit).zip(0..);
-    let mut time = units.filter(|(unit, _)| matches!(unit, Unit::Nanos | Unit::Cycles));
-    time.next().map(|(unit, at)| (Axis::Event(at), unit))
+    let is_time = |unit: &Unit| matches!(unit, Unit::Nanos | Unit::Cycles | Unit::Samples | Unit::Microsamples);
+    let time = || profile.meta.events.iter().map(|event| event.unit).zip(0..).filter(|(unit, _)| is_time(unit));
+    let sampled = time().find(|(_, event)| profile.samples.event.contains(event));
+    sampled.or(time().next()).map(|(unit, at)| (Axis::Event(at), unit))
 }
 
 /// A thread that runs sooner than this after its wake-up found a CPU free: the time is the price of sleeping, not of
@@ -137,7 +149,12 @@ struct Waits {
 }
 
 /// The workers' time off the CPU; `None` where it was not recorded.
-fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[Worker], window: Window) -> Option<Waits> {
+fn waits(
+    profile: &Profile,
+    (names, tasks, locks): (&Names, &Tasks, &LockCode),
+    workers: &[Worker],
+    window: Window,
+) -> Option<Waits> {
     if !profile.meta.plan.off_cpu && profile.off_cpu.is_empty() {
         return None;
     }
@@ -164,7 +181,7 @@ fn waits(profile: &Profile, names: &Names, tasks: &Tasks, workers: &[Worker], wi
     }
     let seconds = |ns: u64| ns as f64 * 1e-9;
     let causes = causes.into_iter().map(|(cause, ns)| (cause, seconds(ns))).collect();
-    let cost = sums.cost(profile, names, Unit::Nanos);
+    let cost = sums.cost_by(profile, names, Unit::Nanos, locks);
     Some(Waits { cost, causes, queued: seconds(queued), waking: seconds(waking) })
 }
 

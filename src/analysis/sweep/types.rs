@@ -2,7 +2,7 @@
 
 use crate::analysis::finding::RuleResults;
 use crate::analysis::stats::student_two_sided;
-use crate::analysis::{Cause, CodeKind, Coverage, LatencyCounts, Metric, Quantile, Totals};
+use crate::analysis::{Cause, CodeKind, Coverage, CpuUser, LatencyCounts, LockCalls, Metric, Quantile, Totals};
 use crate::model::{Measure, Region, Unit};
 use serde::Serialize;
 
@@ -31,6 +31,8 @@ pub struct Run {
     pub blocked: Option<Cost>,
     /// How long operations took, if it was measured.
     pub latency: Option<RunLatency>,
+    /// Who had the CPUs while threads waited for one, largest share first.
+    pub cpu_users: Vec<CpuUser>,
 }
 
 /// The latencies of one run.
@@ -87,6 +89,8 @@ pub struct PathCost {
     pub weight: f64,
     /// Its samples.
     pub samples: u64,
+    /// The part of it that a lock has; `None` for other code, and where code was not read.
+    pub lock: Option<LockCalls>,
 }
 
 /// The identity of a function.

@@ -48,7 +48,8 @@ pub struct CaptureArgs {
     /// Count the program's operations, for costs per operation:
     ///   regex:'requests: ([0-9]+)'
     ///     a total in the command's output; only
-    ///     the last match counts
+    ///     the last match counts; numbers that
+    ///     do not grow are taken as rates
     ///   regex-sum:'done ([0-9]+)'
     ///     numbers in the output, added up
     ///   regex-rate:'([0-9.]+) requests/s'

@@ -128,7 +128,7 @@ pub enum Command {
     Annotate(AnnotateArgs),
     /// Draw a recording as a flame graph
     Flamegraph(FlamegraphArgs),
-    /// Convert perf.data or folded stacks to a recording
+    /// Convert perf.data, perf script's text or folded stacks to a recording
     Import(ImportArgs),
     /// Add recordings to a data set, as `fleet add` does
     #[command(hide = true)]
@@ -162,5 +162,6 @@ pub enum Command {
     /// Print the manual page
     Man(ManArgs),
     /// Print a page of the guide
+    #[command(alias = "guide")]
     Help(HelpArgs),
 }

@@ -52,7 +52,8 @@ pub enum LoadArg {
 
 const AFTER_HELP: &str = "\
 Each side is a recording or a sweep, or repeats of one program separated by
-commas. Three or more repeats a side measure how far runs differ. Single runs
+commas. Several NEW whose names differ by a number alone are repeats, too;
+others are compared with BASE one by one, and so are all with --each. Three or more repeats a side measure how far runs differ. Single runs
 do not: they show how much these two recordings differ, and up to which
 variation between runs that would be beyond chance. If you know the variation,
 state it with --run-noise.
@@ -75,7 +76,7 @@ contradicted or undecided. They do not affect the exit code unless --fail-if is
 
 Examples:
   ironlaw diff old.ironlaw new.ironlaw
-  ironlaw diff a1.ironlaw,a2.ironlaw,a3.ironlaw b1.ironlaw,b2.ironlaw,b3.ironlaw
+  ironlaw diff a1.ironlaw,a2.ironlaw,a3.ironlaw b1.ironlaw b2.ironlaw b3.ironlaw
   ironlaw diff main.sweep fix.sweep --width 8 --flamegraph diff.svg
   ironlaw diff base.ironlaw new.ironlaw --fail-if 'cpu_ns_per_op > +3%' \\
       --format md -o comment.md
@@ -92,7 +93,7 @@ pub struct DiffArgs {
     /// Recording or sweep to compare with; separate repeats by commas [default: the newest two recordings here are compared]
     #[arg(value_name = "BASE", default_value = "", hide_default_value = true, help_heading = "Arguments")]
     pub base: String,
-    /// Recordings or sweeps to compare with BASE, one by one [default: the newest recording here but BASE]
+    /// Recordings or sweeps to compare with BASE: repeats, or a side each [default: the newest recording here but BASE]
     #[arg(value_name = "NEW", help_heading = "Arguments")]
     pub new: Vec<String>,
     /// Compare the runs of sweeps at this many threads or CPUs [default: the most that all have]
@@ -116,6 +117,9 @@ pub struct DiffArgs {
     /// Standard deviation between runs of one program, if no repeats measure it [default: unknown]
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub run_noise: Option<f64>,
+    /// Compare each NEW with BASE, even where names look like repeats
+    #[arg(long)]
+    pub each: bool,
     /// Compare even if CPU, events or the source of operations differ
     #[arg(long)]
     pub force: bool,
@@ -125,7 +129,7 @@ pub struct DiffArgs {
     /// Seed of the resampling
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Attribute samples of inlined functions to the functions they were inlined into
+    /// Leave inlined functions out, also of call paths and flame graphs
     #[arg(long)]
     pub no_inline: bool,
     /// Exit with 3 if a condition is met (repeatable); 'contradicted' or 'unconfirmed' for expectations

@@ -191,9 +191,9 @@ pub fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(with_methods(words.to_vec()))
 }
 
-/// Ends the process as clap does for wrong usage.
+/// Ends the process as clap does for wrong usage, without the usage: the message has the line to type.
 pub fn refuse(kind: ErrorKind, message: &str) -> ! {
-    Cli::command().error(kind, message).exit()
+    clap::Error::raw(kind, format!("{message}\n")).exit()
 }
 
 /// What ironlaw was called with on another machine, without the program's name.

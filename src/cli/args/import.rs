@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub enum ImportFormat {
     /// What `perf record` wrote, into a file or a pipe.
     Perf,
+    /// What `perf script` printed.
+    Perfscript,
     /// Lines of `main;parse;strtol 42`.
     Folded,
 }
@@ -19,6 +21,7 @@ Examples:
   ironlaw import perf.data -o before --symfs ./rootfs --kallsyms ./kallsyms
                                                  recorded on another machine
   perf record -o - -g ./app | ironlaw import - -o app
+  perf script | ironlaw import - -o text          samples as text
   ironlaw import out.folded                      what stackcollapse wrote
 
 Functions are named where this machine has the recorded build of a program, by
@@ -29,10 +32,10 @@ lacks or holds in damaged form is printed and noted in the recording.";
 #[derive(Debug, Clone, Args)]
 #[command(after_help = IMPORT_EXAMPLES)]
 pub struct ImportArgs {
-    /// perf.data or folded stacks; `-` for the standard input
+    /// perf.data, the text of perf script, or folded stacks; `-` for the standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Read FILE as perf or folded [default: by its content]
+    /// Read FILE as perf, perfscript or folded [default: by its content]
     #[arg(long, hide_possible_values = true, value_name = "FORMAT", help_heading = "Input")]
     pub format: Option<ImportFormat>,
     /// Look for the recorded machine's files below this directory

@@ -98,7 +98,7 @@ fn call_paths(text: &str) -> Result<PathOptions, String> {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
-    /// The recording or perf.data file [default: the newest *.ironlaw in this directory]
+    /// The recording, or a file of another profiler: perf.data, the text of perf script, folded stacks [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC", help_heading = "Arguments")]
     pub recording: Option<PathBuf>,
     /// The same, as perf takes it
@@ -227,6 +227,9 @@ pub struct FlamegraphArgs {
     /// recording's name with .svg or .folded]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace FILE, which is done without it too
+    #[arg(short = 'f', long)]
+    pub force: bool,
     /// Write an svg image, or folded stacks as text [default: by the extension of FILE, else svg]
     #[arg(long, hide_possible_values = true, value_name = "FORMAT")]
     pub format: Option<FlameFormat>,

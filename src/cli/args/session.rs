@@ -54,7 +54,7 @@ pub struct TopArgs {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "Example: ironlaw view after.ironlaw --baseline before.ironlaw")]
 pub struct ViewArgs {
-    /// The recording or perf.data file [default: the newest *.ironlaw in this directory]
+    /// The recording, or a file of another profiler: perf.data, the text of perf script, folded stacks [default: the newest *.ironlaw in this directory]
     #[arg(value_name = "REC")]
     pub recording: Option<PathBuf>,
     /// Compare with this recording or NAME.baseline [default: the baseline in the recording, if any]

@@ -13,10 +13,10 @@ use crate::session;
 use crate::store::{self, baseline};
 use std::path::Path;
 
-/// Whether the path names a baseline rather than a recording: a file other than a perf.data, or a baseline's name without
+/// Whether the path names a baseline rather than a recording: a file without samples of another profiler, or a baseline's name without
 /// extension.
 pub(super) fn is_one(path: &Path) -> bool {
-    (path.is_file() && !session::is_perf_data(path))
+    (path.is_file() && !session::is_importable(path))
         || (!path.is_dir() && !store::path(path).is_dir() && baseline::path(path).is_file())
 }
 
@@ -33,9 +33,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_a_baseline_unless_perf_wrote_it() {
+    fn a_file_is_a_baseline_unless_it_holds_samples() {
         let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/perfdata");
-        assert!(is_one(&files.join("counts.tsv")), "its own error tells what is wrong with it");
+        assert!(is_one(&files.join("README.md")), "its own error tells what is wrong with it");
         assert!(!is_one(&files.join("perf.data.lines-written")));
         assert!(!is_one(&files) && !is_one(Path::new("/nowhere")));
     }

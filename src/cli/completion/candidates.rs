@@ -28,9 +28,9 @@ pub(super) fn files(text: &str) -> Vec<CompletionCandidate> {
     PathCompleter::any().complete(OsStr::new(text))
 }
 
-/// Recordings, sweeps and files of perf.
+/// Recordings, sweeps and files of other profilers, by their names.
 pub(super) fn recordings(text: &str) -> Vec<CompletionCandidate> {
-    named(text, |path| is_recording(path) || sweep::Folder::is_one(path) || is_perf_data(path))
+    named(text, |path| is_recording(path) || sweep::Folder::is_one(path) || is_importable(path))
 }
 
 /// Baselines, and recordings to compare with.
@@ -43,8 +43,9 @@ pub(super) fn is_recording(path: &Path) -> bool {
     store::path(path) == path && path.is_dir()
 }
 
-fn is_perf_data(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("perf.data")) && path.is_file()
+fn is_importable(path: &Path) -> bool {
+    let is_perf_data = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("perf.data"));
+    (is_perf_data || path.extension().is_some_and(|ending| ending == "folded")) && path.is_file()
 }
 
 /// What is wanted, each complete: the slash that a folder ends in would lead into it.

@@ -1,6 +1,7 @@
 //! `ironlaw diff`: compares recordings or sweeps, draws the difference, and fails a merge gate.
 
 mod newest;
+mod repeats;
 mod session;
 mod sides;
 mod source;
@@ -42,7 +43,8 @@ pub(super) fn run(args: &DiffArgs, global: &GlobalArgs, terminal: &Terminal) -> 
 /// Checks that need no recording.
 pub(super) fn check(args: &DiffArgs) -> Result<()> {
     if args.flamegraph.is_some() && args.new.len() > 1 {
-        return Err(Error::new(ErrorKind::Usage, "--flamegraph draws one comparison").hint("Give one NEW."));
+        return Err(Error::new(ErrorKind::Usage, "--flamegraph draws one comparison")
+            .hint("Give one NEW; separate repeats of it by commas."));
     }
     if args.expect.is_empty()
         && let Some(gate) = args.fail_if.iter().find(|gate| gate.is_of_expectations())

@@ -3,17 +3,22 @@
 use crate::cli::args::DiffArgs;
 use crate::cli::out::Terminal;
 use crate::error::{Context, Error, ErrorKind, Result};
+use crate::session;
 use crate::store;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The arguments with both sides. The older one is the base.
+/// The arguments with both sides, repeats joined. Of sides that were not named the older one is the base.
 ///
 /// # Errors
 /// `NotFound` if there is nothing to compare with.
 pub(in crate::cli) fn completed(args: &DiffArgs, terminal: &Terminal) -> Result<DiffArgs> {
     if !args.new.is_empty() {
-        return Ok(args.clone());
+        return Ok(super::repeats::joined(args.clone(), terminal));
+    }
+    if session::holds_both_sides(Path::new(&args.base)) {
+        terminal.say(&format!("comparing the two counts of each line of {}", args.base));
+        return Ok(DiffArgs { new: vec![args.base.clone()], ..args.clone() });
     }
     let entries = std::fs::read_dir(".").context(|| "cannot list this directory")?;
     let here = entries.filter_map(|entry| {

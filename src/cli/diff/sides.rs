@@ -5,7 +5,9 @@ use crate::analysis::diff::{LoadBy, Per, Settings, Severity, Side, mismatches};
 use crate::cli::args::{DiffArgs, LoadArg, NormalizeArg};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Progress;
+use crate::session::{self, AFTER, BEFORE};
 use crate::view::diff::{DiffView, words};
+use std::path::Path;
 
 /// All sides of a comparison, read and comparable.
 pub(super) struct Sides {
@@ -23,7 +25,10 @@ impl Sides {
         let all = std::iter::once(&args.base).chain(&args.new).map(|text| Source::of(text));
         let sources: Vec<Source> = all.collect::<Result<_>>()?;
         let width = source::width(&sources, args.width)?;
-        let mut others = sources.iter().map(|source| source.side(width, args, progress)).collect::<Result<Vec<_>>>()?;
+        let both = args.new == [args.base.as_str()] && session::holds_both_sides(Path::new(&args.base));
+        let event = |at: usize| [BEFORE, AFTER].get(at).copied().filter(|_| both);
+        let side = |(at, source): (usize, &Source)| source.side(width, args, event(at), progress);
+        let mut others = sources.iter().enumerate().map(side).collect::<Result<Vec<_>>>()?;
         let base = others.remove(0);
         refuse(&base, &others, args.force)?;
         Ok(Sides { base, others })
@@ -56,8 +61,12 @@ pub(super) fn refuse(base: &Side, others: &[Side], force: bool) -> Result<()> {
 
 pub(super) fn settings(args: &DiffArgs, base: &Side, others: &[Side]) -> Settings {
     let counted = |side: &Side| side.runs.iter().all(|run| run.run.totals.ops.value().is_some());
+    let timed = |side: &Side| side.runs.iter().all(|run| run.run.totals.cpu.value().is_some_and(|cpu| *cpu > 0.0));
+    let all = |has: &dyn Fn(&Side) -> bool| has(base) && others.iter().all(has);
     let per = match args.normalize {
-        NormalizeArg::Auto if counted(base) && others.iter().all(counted) => Per::Op,
+        NormalizeArg::Auto if all(&counted) => Per::Op,
+        // Recordings of other profilers have samples and no counters.
+        NormalizeArg::Auto if !all(&timed) => Per::Share,
         NormalizeArg::Auto | NormalizeArg::Cpu => Per::Cpu,
         NormalizeArg::Op => Per::Op,
         NormalizeArg::Share => Per::Share,

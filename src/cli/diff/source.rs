@@ -42,13 +42,18 @@ impl Source {
         }
     }
 
-    /// Reads and digests the recordings one after the other.
-    pub fn side(&self, width: Option<u32>, args: &DiffArgs, progress: &Progress) -> Result<Side> {
+    /// Reads and digests the recordings one after the other; of each only the samples of `event`, if there is one.
+    pub fn side(&self, width: Option<u32>, args: &DiffArgs, event: Option<&str>, progress: &Progress) -> Result<Side> {
         let one = |path: &Path, part: RecordingPart| {
             let opened = session::open_with(path, progress);
             let mut profile = opened.context(|| format!("cannot compare {}", path.display()))?;
             if args.no_inline {
                 profile.drop_inlined();
+            }
+            if let Some(event) = event {
+                profile.keep_event(event);
+                // Both sides count the same, whatever the event is called.
+                profile.meta.events.iter_mut().for_each(|event| event.name = "samples".to_string());
             }
             Ok(Digest::of(&profile, &part))
         };
@@ -75,7 +80,8 @@ impl Source {
                 (label, runs)
             }
         };
-        Ok(Side { label: label.clone(), runs })
+        let label = event.map_or_else(|| label.clone(), |event| format!("{label} {event}"));
+        Ok(Side { label, runs })
     }
 }
 

@@ -71,7 +71,11 @@ fn a_width_is_of_sweeps_alone() {
 #[test]
 fn flags_that_contradict_each_other_are_refused_before_anything_is_read() {
     for (line, message, remedy) in [
-        ("a b c --flamegraph x.svg", "--flamegraph draws one comparison", "Give one NEW."),
+        (
+            "a b c --flamegraph x.svg",
+            "--flamegraph draws one comparison",
+            "Give one NEW; separate repeats of it by commas.",
+        ),
         (
             "a b --fail-if contradicted",
             "invalid --fail-if contradicted: no expectation",

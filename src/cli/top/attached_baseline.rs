@@ -8,6 +8,7 @@ use crate::model::Baseline;
 use crate::model::profile::Profile;
 use crate::session::History;
 use crate::store;
+use crate::units::Nanos;
 use crate::view::baseline::{BaselineComparisonView, BaselineSummary};
 use std::path::Path;
 use std::sync::Arc;
@@ -43,20 +44,25 @@ impl AttachedBaseline {
         AttachedBaseline { baseline: Arc::new(baseline), head: view.baseline.clone(), recorded: Some(view) }
     }
 
-    /// The current comparison. Samples identify the program, which is unknown before a command has started.
-    pub fn comparison(&self, history: &History) -> Option<BaselineComparisonView> {
+    /// The comparison at the session's end, or as it was at a moment. Samples identify the program, which is unknown
+    /// before a command has started.
+    pub fn comparison(&self, history: &History, moment: Option<Nanos>) -> Option<BaselineComparisonView> {
+        let profile = history.profile();
+        let at = |moment, head| BaselineComparisonView::at(profile, &self.baseline, moment, head);
         if let Some(view) = &self.recorded {
-            return Some(view.clone());
+            return Some(moment.map_or_else(|| view.clone(), |moment| at(moment, view.baseline.clone())));
         }
         let assessment = history.assessment()?;
         let mut head = self.head.clone();
-        let profile = history.profile();
         let now = profile.meta.started_unix_ns.saturating_add(history.now().0);
         for point in key_changes(&self.baseline, &key_of(profile), now) {
             if head.stale.iter().all(|known| known.what != point.what) {
                 head.stale.push(point);
             }
         }
-        Some(BaselineComparisonView::of(assessment, head))
+        Some(match moment {
+            Some(moment) => at(moment, head),
+            None => BaselineComparisonView::of(assessment, head),
+        })
     }
 }

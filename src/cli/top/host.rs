@@ -23,7 +23,7 @@ use crate::units::{Nanos, Ops};
 use crate::view::functions::FunctionsView;
 use crate::view::number::three_digits;
 use crate::view::picker::Choice;
-use crate::view::query::{Bounds, Query};
+use crate::view::query::{Bounds, Query, ViewRequest};
 use crate::view::snapshot::{PanelView, SessionBaseline, snapshot_of_profile};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -145,8 +145,10 @@ impl SessionHost {
         };
         self.on_history(move |history| {
             let usual = usual.as_deref();
+            // Other screens show the state alone, which the windows so far have for each moment.
+            let moment = query.moment().filter(|_| query.request == ViewRequest::Baseline);
             let against = usual.and_then(|usual| {
-                Some(SessionBaseline { baseline: &usual.baseline, view: usual.comparison(history)? })
+                Some(SessionBaseline { baseline: &usual.baseline, view: usual.comparison(history, moment)? })
             });
             let mut seen = snapshot_of_profile(
                 history.profile(),

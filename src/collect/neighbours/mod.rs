@@ -4,11 +4,14 @@
 //! Accuracy of the numbers:
 //! - A process's CPU time is the kernel's own clock for it: nanoseconds, ended threads included. A process that has not
 //!   run since the last reading is skipped after one cheap call, so thousands of sleeping ones cost next to nothing.
-//! - The rest is the machine's busy time minus all usage seen, the target and ironlaw. It contains processes that lived
-//!   between two readings, the last moments of ended ones, and interrupts. Busy time is counted in clock ticks, and
-//!   sampled at them on most kernels, so a small rest is noise.
+//! - A process that lived between two readings, and the last moments of an ended one, count for the process that waited
+//!   for it, as the kernel credits them: a compiler that runs for 50 ms counts for its `make`.
+//! - The rest is the machine's busy time minus all usage seen, the target and ironlaw. It contains ended processes that
+//!   nobody waited for yet, and interrupts. Busy time is counted in clock ticks, and sampled at them on most kernels, so
+//!   a small rest is noise.
 //! - A control group that contains the target, or part of it, is left out: its numbers include the target's.
-//! - The reported CPU is the one on which the leading thread last ran.
+//! - The reported CPU is the one on which the leading thread last ran or, of a process with several threads, the one
+//!   whose running thread has used most.
 
 mod groups;
 mod monitors;
@@ -25,6 +28,15 @@ use crate::sys::procfs::ProcFs;
 use crate::units::Nanos;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
+
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NeighbourScope {
+    /// Processes with their storage traffic, control groups and resctrl groups.
+    All,
+    /// The CPU time of processes.
+    CpuTime,
+}
 
 /// Where neighbours are read from.
 #[derive(Debug, Clone)]

@@ -15,6 +15,9 @@ use rustc_hash::FxHashMap;
 /// How often a rename turns a process into a new neighbour; a process that keeps renaming itself then stays the same.
 const RENAMED: u8 = 8;
 
+/// How many threads of a process are asked at most where they run.
+const MOST_THREADS: usize = 64;
+
 /// The processes seen so far.
 #[derive(Debug)]
 pub(super) struct Processes {
@@ -24,6 +27,8 @@ pub(super) struct Processes {
     tick_ns: u64,
     own_pid: u32,
     hierarchy: Option<Hierarchy>,
+    /// Whether storage traffic is read.
+    with_storage: bool,
     known: FxHashMap<u32, Process>,
     /// A process born before this moment (ticks since boot) had already used CPU time when it was first seen.
     opened_ticks: u64,
@@ -43,6 +48,13 @@ struct Process {
     /// What it had used before it became this neighbour.
     cpu_before: Nanos,
     io_before: Option<u64>,
+    parent: u32,
+    /// CPU time of its ended children and theirs, as the kernel credited it with; then what of it is known from reading
+    /// them while they lived, or was used before it became this neighbour.
+    credited: Nanos,
+    settled: Nanos,
+    /// Of the children that were not read, as reported.
+    children: Nanos,
     reported: ReportedUsage,
     ours: bool,
     renamed: u8,
@@ -56,11 +68,18 @@ struct Seen {
     kernel: bool,
     name: String,
     cpu: Nanos,
+    credited: Nanos,
+    threads: u32,
     on_cpu: Option<u32>,
 }
 
 impl Processes {
-    pub(super) fn open(places: &NeighbourSources, hierarchy: Option<Hierarchy>, tick_ns: u64) -> Result<Processes> {
+    pub(super) fn open(
+        places: &NeighbourSources,
+        hierarchy: Option<Hierarchy>,
+        tick_ns: u64,
+        with_storage: bool,
+    ) -> Result<Processes> {
         Ok(Processes {
             dir: TaskDir::of_processes(&places.proc)?,
             proc: places.proc.clone(),
@@ -68,6 +87,7 @@ impl Processes {
             tick_ns,
             own_pid: places.own_pid,
             hierarchy,
+            with_storage,
             known: FxHashMap::default(),
             opened_ticks: u64::MAX,
             round: 0,
@@ -99,42 +119,71 @@ impl Processes {
         // Parents come before their children, unless process ids have wrapped.
         pids.sort_unstable();
         let (own_pid, helpers) = (self.own_pid, confined::pids());
+        let mut ran = Vec::new();
         for pid in pids.into_iter().filter(|pid| *pid != own_pid && !helpers.contains(pid)) {
             let clock = (self.cpu_clock)(pid);
             match self.known.get_mut(&pid) {
                 Some(process) if clock == Some(process.cpu) && process.ours >= ours.pids.contains(&pid) => {
                     process.round = self.round;
                 }
-                _ => self.visit(pid, clock, ours, at, usages, out),
+                _ => ran.extend(self.visit(pid, clock, ours).map(|seen| (pid, seen))),
             }
         }
-        let round = self.round;
-        self.known.retain(|_, process| process.round == round);
+        // What parents were credited with is understood only once it is known who has ended.
+        self.settle();
+        for (pid, seen) in ran {
+            self.count(pid, &seen, ours, at, usages, out);
+        }
     }
 
-    fn visit(
+    /// Forgets the processes that have ended. What they used is credited to who waited for them, where it counts only as
+    /// far as it was not read before. A parent that ended too has passed its credit on.
+    fn settle(&mut self) {
+        let round = self.round;
+        let ended: FxHashMap<u32, Process> = self.known.extract_if(|_, process| process.round != round).collect();
+        for process in ended.values() {
+            // No chain is longer than the number of ended processes.
+            let up = std::iter::successors(Some(process.parent), |parent| Some(ended.get(parent)?.parent));
+            let heir = up.take(ended.len() + 1).last().and_then(|heir| self.known.get_mut(&heir));
+            if let Some(heir) = heir {
+                heir.settled += process.cpu + process.credited;
+            }
+        }
+    }
+
+    fn visit(&mut self, pid: u32, clock: Option<Nanos>, ours: &TargetUsage) -> Option<Seen> {
+        let seen = self.look(pid, clock)?;
+        let same = self.known.remove(&pid).filter(|process| process.start_ticks == seen.start_ticks);
+        let met = same.is_none();
+        let mut process = same.unwrap_or_else(|| self.meet(pid, &seen));
+        (process.round, process.parent) = (self.round, seen.parent);
+        let heir = |parent| ours.pids.contains(&parent) || self.known.get(&parent).is_some_and(|known| known.ours);
+        // A process that the target has just started appears here before the sampler reports it.
+        process.ours |= ours.pids.contains(&pid) || (met && ours.children && heir(seen.parent));
+        self.known.insert(pid, process);
+        Some(seen)
+    }
+
+    fn count(
         &mut self,
         pid: u32,
-        clock: Option<Nanos>,
+        seen: &Seen,
         ours: &TargetUsage,
         at: Nanos,
         usages: &mut NeighbourUsage,
         out: &mut Vec<Event>,
     ) {
-        let Some(seen) = self.look(pid, clock) else { return };
-        let same = self.known.remove(&pid).filter(|process| process.start_ticks == seen.start_ticks);
-        let met = same.is_none();
-        let mut process = same.unwrap_or_else(|| self.meet(pid, &seen));
-        process.round = self.round;
-        let heir = |parent| ours.pids.contains(&parent) || self.known.get(&parent).is_some_and(|known| known.ours);
-        // A process that the target has just started appears here before the sampler reports it.
-        process.ours |= ours.pids.contains(&pid) || (met && ours.children && heir(seen.parent));
-        if !process.ours && seen.cpu > process.cpu_before {
-            process.rename(&seen);
-            self.report(pid, &mut process, &seen, ours, at, usages, out);
+        let Some(mut process) = self.known.remove(&pid) else { return };
+        process.credited = process.credited.max(seen.credited);
+        // The two clocks may differ by a tick each.
+        let unread = process.credited - process.settled;
+        let children = if unread.0 > 2 * self.tick_ns { process.children.max(unread) } else { process.children };
+        if !process.ours && seen.cpu + children > process.cpu_before {
+            process.rename(seen);
+            self.report(pid, &mut process, (seen, children), ours, at, usages, out);
         }
-        let grown = seen.cpu - process.cpu;
-        process.cpu = process.cpu.max(seen.cpu);
+        let grown = (seen.cpu - process.cpu) + (children - process.children);
+        (process.cpu, process.children) = (process.cpu.max(seen.cpu), children);
         // A process that got no number counts toward the rest.
         if process.ours {
             self.ours += grown;
@@ -146,13 +195,18 @@ impl Processes {
 
     fn look(&mut self, pid: u32, clock: Option<Nanos>) -> Option<Seen> {
         let stat = procfs::task_stat(self.dir.read(pid, "stat", &mut self.scratch)?)?;
-        let ticks = stat.user_ticks[0].saturating_add(stat.system_ticks[0]);
+        let time = |which: usize| {
+            let ticks = stat.user_ticks[which].saturating_add(stat.system_ticks[which]);
+            Nanos(ticks.saturating_mul(self.tick_ns))
+        };
         Some(Seen {
             start_ticks: stat.start_ticks,
             parent: stat.parent,
             kernel: stat.kernel_thread(),
             name: name(&stat),
-            cpu: clock.unwrap_or(Nanos(ticks.saturating_mul(self.tick_ns))),
+            cpu: clock.unwrap_or(time(0)),
+            credited: time(1),
+            threads: stat.threads,
             on_cpu: stat.cpu,
         })
     }
@@ -160,7 +214,7 @@ impl Processes {
     fn meet(&mut self, pid: u32, seen: &Seen) -> Process {
         let older = seen.start_ticks.saturating_add(1) < self.opened_ticks;
         let io = if older { self.storage(pid) } else { Some(0) };
-        let before = if older { seen.cpu } else { Nanos(0) };
+        let (before, credited) = if older { (seen.cpu, seen.credited) } else { (Nanos(0), Nanos(0)) };
         Process {
             start_ticks: seen.start_ticks,
             name: seen.name.clone(),
@@ -168,6 +222,10 @@ impl Processes {
             io,
             cpu_before: before,
             io_before: io,
+            parent: seen.parent,
+            credited,
+            settled: credited,
+            children: Nanos(0),
             reported: ReportedUsage::default(),
             ours: false,
             renamed: 0,
@@ -180,7 +238,7 @@ impl Processes {
         &mut self,
         pid: u32,
         process: &mut Process,
-        seen: &Seen,
+        (seen, children): (&Seen, Nanos),
         ours: &TargetUsage,
         at: Nanos,
         usages: &mut NeighbourUsage,
@@ -200,8 +258,8 @@ impl Processes {
         process.io = self.storage(pid);
         let io_bytes = process.io.zip(process.io_before).map(|(now, before)| now.saturating_sub(before));
         let used = NeighbourTotals {
-            cpu: seen.cpu - process.cpu_before,
-            on_cpu: seen.on_cpu,
+            cpu: seen.cpu + children - process.cpu_before,
+            on_cpu: self.running_on(pid, seen, process.cpu).or(seen.on_cpu),
             io_bytes,
             ..NeighbourTotals::default()
         };
@@ -211,7 +269,24 @@ impl Processes {
         usages.report(&mut process.reported, who, used, at, out);
     }
 
+    /// The CPU of the running thread that has used most, of a process that used a clock tick or more since `before`: the
+    /// leading thread of many programs only waits.
+    fn running_on(&self, pid: u32, seen: &Seen, before: Nanos) -> Option<u32> {
+        if seen.threads < 2 || (seen.cpu - before).0 < self.tick_ns {
+            return None;
+        }
+        let threads = self.proc.threads(pid).ok()?;
+        let texts =
+            threads.iter().take(MOST_THREADS).filter_map(|tid| self.proc.read(format!("{pid}/task/{tid}/stat")).ok());
+        let running = texts.filter_map(|text| {
+            let stat = procfs::task_stat(&text).filter(|stat| stat.state == b'R')?;
+            Some((stat.user_ticks[0].saturating_add(stat.system_ticks[0]), stat.cpu?))
+        });
+        running.max().map(|(_, cpu)| cpu)
+    }
+
     fn storage(&mut self, pid: u32) -> Option<u64> {
+        self.with_storage.then_some(())?;
         procfs::storage_bytes(self.dir.read(pid, "io", &mut self.scratch)?)
     }
 
@@ -234,7 +309,7 @@ impl Process {
         if self.reported.is_named() && !seen.kernel && self.renamed < RENAMED {
             self.renamed += 1;
             self.reported = ReportedUsage::default();
-            self.cpu_before = self.cpu;
+            self.cpu_before = self.cpu + self.children;
             self.io_before = self.io;
         }
     }

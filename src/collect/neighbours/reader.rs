@@ -4,7 +4,7 @@ use super::groups::{self, Groups};
 use super::monitors::Monitors;
 use super::processes::Processes;
 use super::usage::{NeighbourIdentity, NeighbourTotals, NeighbourUsage, ReportedUsage};
-use super::{NeighbourSources, TargetUsage};
+use super::{NeighbourScope, NeighbourSources, TargetUsage};
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::Result;
 use crate::model::{Event, NeighbourKind};
@@ -20,7 +20,8 @@ pub struct Neighbours {
     tick_ns: u64,
     usages: NeighbourUsage,
     processes: Processes,
-    groups: Groups,
+    /// `None` if processes alone are read.
+    groups: Option<Groups>,
     monitors: Option<Monitors>,
     busy_before: Option<u64>,
     pub(super) rest: Nanos,
@@ -34,13 +35,14 @@ impl Neighbours {
     ///
     /// # Errors
     /// /proc cannot be opened.
-    pub fn open(places: NeighbourSources, ours: &TargetUsage) -> Result<Neighbours> {
+    pub fn open(places: NeighbourSources, ours: &TargetUsage, scope: NeighbourScope) -> Result<Neighbours> {
         let tick_ns = procfs::clock_tick().0;
         let hierarchy = groups::hierarchy(&places.cgroups);
+        let all = scope == NeighbourScope::All;
         let mut neighbours = Neighbours {
-            processes: Processes::open(&places, hierarchy.clone(), tick_ns)?,
-            groups: Groups::new(places.cgroups, hierarchy, places.proc.clone()),
-            monitors: ResctrlFs::open(places.resctrl).map(Monitors::new),
+            processes: Processes::open(&places, hierarchy.clone(), tick_ns, all)?,
+            groups: all.then(|| Groups::new(places.cgroups, hierarchy, places.proc.clone())),
+            monitors: ResctrlFs::open(places.resctrl).filter(|_| all).map(Monitors::new),
             proc: places.proc,
             tick_ns,
             usages: NeighbourUsage::default(),
@@ -51,7 +53,7 @@ impl Neighbours {
             groups_due: ReadingSchedule::default(),
         };
         neighbours.processes.take_baseline(ours);
-        neighbours.groups.take_baseline(ours);
+        neighbours.groups.iter_mut().for_each(|groups| groups.take_baseline(ours));
         neighbours.monitors.iter_mut().for_each(|monitors| monitors.take_baseline(ours));
         neighbours.busy_before = neighbours.busy();
         Ok(neighbours)
@@ -60,7 +62,7 @@ impl Neighbours {
     /// Whether any of them may be read again within the CPU budget.
     #[must_use]
     pub fn is_due(&self, at: Nanos) -> bool {
-        self.processes_due.is_due(at) || self.groups_due.is_due(at)
+        self.processes_due.is_due(at) || self.groups.is_some() && self.groups_due.is_due(at)
     }
 
     /// Ends a window: reports which neighbours used something since the last one. A reading that would exceed the
@@ -72,9 +74,9 @@ impl Neighbours {
             self.say_rest(at, ours, out);
             self.processes_due.was_read(at, clock::thread_cpu() - start);
         }
-        if self.groups_due.is_due(at) {
+        if let Some(groups) = self.groups.as_mut().filter(|_| self.groups_due.is_due(at)) {
             let start = clock::thread_cpu();
-            self.groups.scan(ours, at, &mut self.usages, out);
+            groups.scan(ours, at, &mut self.usages, out);
             if let Some(monitors) = &mut self.monitors {
                 monitors.scan(ours, at, &mut self.usages, out);
             }

@@ -39,8 +39,13 @@ impl Machine {
 
     /// A process born at `start` ticks that has used `ticks`, last on CPU 1.
     fn process(&self, pid: u32, comm: &str, parent: u32, start: u64, ticks: u64) {
+        self.parent(pid, comm, parent, start, (ticks, 0));
+    }
+
+    /// One whose children that it waited for have used ticks, too.
+    fn parent(&self, pid: u32, comm: &str, parent: u32, start: u64, (ticks, credited): (u64, u64)) {
         let tail = format!("{start} 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0\n");
-        let head = format!("{pid} ({comm}) S {parent} 0 0 0 -1 4194304 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {tail}");
+        let head = format!("{pid} ({comm}) S {parent} 0 0 0 -1 4194304 0 0 0 0 {ticks} 0 {credited} 0 20 0 1 0 {tail}");
         self.write(&format!("proc/{pid}/stat"), &head);
     }
 
@@ -66,7 +71,7 @@ impl Machine {
             cpu_clock: |_| None,
             own_pid: 999,
         };
-        Neighbours::open(places, &self.ours).unwrap()
+        Neighbours::open(places, &self.ours, NeighbourScope::All).unwrap()
     }
 
     /// Ends a window late enough for everything to be due again.
@@ -110,6 +115,41 @@ fn a_neighbour_counts_from_the_captures_beginning_and_is_named_when_it_first_run
     assert_eq!((first.cpu, first.io_bytes, first.on_cpu), (Nanos(2 * TICK), Some(4096), Some(1)));
     assert_eq!((second.cpu, second.io_bytes), (Nanos(3 * TICK), None), "its traffic may not be read");
     assert!(machine.tick(&mut neighbours, 3).is_empty(), "nobody ran again");
+}
+
+#[test]
+fn a_process_of_several_threads_is_where_its_busiest_running_thread_is() {
+    let machine = Machine::new();
+    let stat = |id: u32, state: &str, threads: u32, ticks: u64, cpu: u32| {
+        let tail = format!("50 {}17 {cpu} 0 0 0", "0 ".repeat(15));
+        format!("{id} (java) {state} 1 0 0 0 -1 4194304 0 0 0 0 {ticks} 0 0 0 20 0 {threads} 0 {tail}\n")
+    };
+    machine.write("proc/10/stat", &stat(10, "S", 4, 7, 1));
+    let mut neighbours = machine.open();
+    machine.write("proc/10/stat", &stat(10, "S", 4, 90, 1));
+    for (tid, state, ticks, cpu) in [(10, "S", 1, 1), (11, "R", 20, 2), (12, "R", 30, 3), (13, "S", 40, 4)] {
+        machine.write(&format!("proc/10/task/{tid}/stat"), &stat(tid, state, 4, ticks, cpu));
+    }
+    assert_eq!(uses(&machine.tick(&mut neighbours, 1))[0].on_cpu, Some(3));
+}
+
+#[test]
+fn what_ended_children_used_counts_once_and_for_who_waited_for_them() {
+    let machine = Machine::new();
+    machine.parent(10, "make", 1, 50, (5, 400));
+    machine.parent(11, "sh", 10, 50, (5, 0));
+    machine.process(12, "cc", 11, 50, 100);
+    let mut neighbours = machine.open();
+    // Of a compiler that was read before, its last moments; one that was never read; both credited through a shell.
+    machine.process(12, "cc", 11, 50, 120);
+    assert_eq!(uses(&machine.tick(&mut neighbours, 1))[0].cpu, Nanos(20 * TICK));
+    machine.remove("proc/12");
+    machine.remove("proc/11");
+    machine.parent(10, "make", 1, 50, (6, 400 + 125 + 5 + 60));
+    let events = machine.tick(&mut neighbours, 2);
+    assert_eq!((names(&events), uses(&events)[0].cpu), (vec!["make"], Nanos((1 + 5 + 60) * TICK)));
+    machine.parent(10, "make", 1, 50, (7, 590));
+    assert_eq!(uses(&machine.tick(&mut neighbours, 3))[0].cpu, Nanos(67 * TICK), "once");
 }
 
 #[test]

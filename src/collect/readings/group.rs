@@ -1,4 +1,5 @@
-//! Reads the target's control groups: CPU time, throttling, pressure. The counters of its members are read elsewhere.
+//! Reads the control groups that are the target: CPU time, throttling, pressure. The counters of their members are read
+//! elsewhere.
 
 use crate::collect::catalog::{
     CGROUP_PERIODS, CGROUP_THROTTLED_PERIODS, CGROUP_THROTTLED_TIME, PSI_CPU_SOME, PSI_IO_FULL, PSI_IO_SOME,
@@ -14,8 +15,6 @@ use std::path::PathBuf;
 pub(super) struct Group {
     cgroups: CgroupFs,
     paths: Vec<PathBuf>,
-    /// Whether their CPU time is the target's: true if they are the target, false if one only contains the target.
-    is_target: bool,
     /// What each of them has used, by its last reading: one that is removed keeps it.
     usages: Vec<CpuUsage>,
     baseline: Vec<(CounterId, u64)>,
@@ -23,9 +22,9 @@ pub(super) struct Group {
 
 impl Group {
     /// Starts counting.
-    pub(super) fn open(cgroups: CgroupFs, paths: Vec<PathBuf>, is_target: bool) -> Group {
+    pub(super) fn open(cgroups: CgroupFs, paths: Vec<PathBuf>) -> Group {
         let usages = vec![CpuUsage::default(); paths.len()];
-        let mut group = Group { cgroups, paths, is_target, usages, baseline: Vec::new() };
+        let mut group = Group { cgroups, paths, usages, baseline: Vec::new() };
         group.read();
         group.baseline = group.absolute();
         group
@@ -42,7 +41,7 @@ impl Group {
         self.absolute().into_iter().map(|(counter, value)| (counter, value.saturating_sub(before(counter)))).collect()
     }
 
-    /// The target's CPU time since the capture began in nanoseconds; `None` if the group is not the target.
+    /// The target's CPU time since the capture began in nanoseconds; `None` if the kernel does not count it.
     pub(super) fn cpu(&self) -> Option<u64> {
         self.since_opened().into_iter().find_map(|(counter, value)| (counter == TASK_CLOCK).then_some(value))
     }
@@ -56,16 +55,20 @@ impl Group {
     fn absolute(&self) -> Vec<(CounterId, u64)> {
         let usage = self.usages.iter().copied().reduce(CpuUsage::plus).unwrap_or_default();
         let time = [(TASK_CLOCK, usage.usage_ns), (USER_TIME, usage.user_ns), (SYSTEM_TIME, usage.system_ns)];
-        let throttling = [
-            (CGROUP_PERIODS, usage.periods),
-            (CGROUP_THROTTLED_PERIODS, usage.throttled_periods),
-            (CGROUP_THROTTLED_TIME, usage.throttled_ns),
-        ];
-        let time = time.into_iter().filter(|_| self.is_target);
-        let known = time.chain(throttling).filter_map(|(counter, value)| Some((counter, value?)));
+        let known = time.into_iter().filter_map(|(counter, value)| Some((counter, value?))).chain(throttling(usage));
         let single = if let [path] = self.paths.as_slice() { Some(path) } else { None };
         known.chain(pressures(|resource| cgroupfs::group_pressure(single?, resource))).collect()
     }
+}
+
+/// What a group counts of its quota.
+pub(super) fn throttling(usage: CpuUsage) -> impl Iterator<Item = (CounterId, u64)> {
+    let counts = [
+        (CGROUP_PERIODS, usage.periods),
+        (CGROUP_THROTTLED_PERIODS, usage.throttled_periods),
+        (CGROUP_THROTTLED_TIME, usage.throttled_ns),
+    ];
+    counts.into_iter().filter_map(|(counter, value)| Some((counter, value?)))
 }
 
 /// The counters of the three pressure files in nanoseconds. CPU has no `full` value: all tasks cannot wait at once.

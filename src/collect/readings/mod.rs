@@ -17,6 +17,7 @@
 mod cache;
 mod canaries;
 mod group;
+mod limiting_groups;
 mod machine;
 mod open;
 mod processes;
@@ -39,6 +40,7 @@ use crate::units::Nanos;
 use cache::ReadingCache;
 use canaries::Canaries;
 use group::Group;
+use limiting_groups::LimitingGroups;
 use machine::{Machine, OwnUsage};
 use processes::Processes;
 use std::path::PathBuf;
@@ -55,6 +57,8 @@ pub struct Readings {
     unread: UnreadTime,
     command: Option<Command>,
     group: Option<Group>,
+    /// The groups that processes or threads are in; `None` where the target is groups or CPUs.
+    limiting: Option<LimitingGroups>,
     /// Each control group of several, by its position in the target.
     parts: Vec<(Group, ReadingCache)>,
     machine: Machine,

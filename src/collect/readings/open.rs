@@ -2,6 +2,7 @@
 
 use super::cache::{ReadingCache, TickTiming};
 use super::group::Group;
+use super::limiting_groups::LimitingGroups;
 use super::machine::{Machine, OwnUsage};
 use super::processes::Processes;
 use super::target::{Command, UnreadTime};
@@ -67,16 +68,13 @@ impl Readings {
         // What holds each of several groups up is known of each alone.
         let named = target.cgroups();
         let part = |(_, path): &(&str, &Path)| {
-            (Group::open(cgroups.clone(), vec![path.to_path_buf()], true), ReadingCache::default())
+            (Group::open(cgroups.clone(), vec![path.to_path_buf()]), ReadingCache::default())
         };
         let parts = if named.len() > 1 { named.iter().map(part).collect() } else { Vec::new() };
-        let group = match (&members, first.as_slice()) {
-            (Members::Groups(paths), _) => Some(Group::open(cgroups, paths.clone(), true)),
-            // A single process: its group may throttle it.
-            (_, [pid]) => {
-                cgroups.limits_of(&proc, *pid).ok().flatten().map(|path| Group::open(cgroups, vec![path], false))
-            }
-            _ => None,
+        let (group, limiting) = match &members {
+            Members::Groups(paths) => (Some(Group::open(cgroups, paths.clone())), None),
+            Members::Processes(_) | Members::Threads(_) => (None, Some(LimitingGroups::new(cgroups))),
+            Members::Nobody => (None, None),
         };
         let by_process = !matches!(members, Members::Nobody);
         let mut readings = Readings {
@@ -85,6 +83,7 @@ impl Readings {
             unread: UnreadTime::default(),
             command: command.map(|pid| Command::open(&proc, pid, cpu_clock)),
             group,
+            limiting,
             parts,
             machine: Machine::open(proc.clone(), accounting.tick_ns, cpus),
             tool: OwnUsage::open(proc.clone()),
@@ -128,6 +127,7 @@ impl Readings {
         }
         self.opened_ticks = self.proc.ticks_since_boot().unwrap_or(0);
         self.threads.opened(self.opened_ticks);
+        self.read_limits(self.opened);
         Ok(())
     }
 }

@@ -7,6 +7,8 @@ use crate::model::{Event, Note};
 use crate::sys::procfs::{self, TaskDir};
 use crate::sys::{cgroupfs, clock};
 use crate::units::Nanos;
+use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 
 /// Share of an interval that reading the threads may take, as a divisor: 5%.
 const THREAD_BUDGET: u64 = 20;
@@ -80,6 +82,29 @@ impl Readings {
             Members::Nobody => Vec::new(),
         };
         self.threads.begin_round(groups);
+    }
+
+    /// Reads the groups that limit the target's threads, if that is due.
+    pub(super) fn read_limits(&mut self, at: Nanos) {
+        let Some(limiting) = self.limiting.as_mut().filter(|limiting| limiting.is_due(at)) else { return };
+        limiting.read(at, || {
+            let mut texts = FxHashSet::default();
+            let mut places = self.threads.places();
+            if let Members::Processes(processes) = &self.members {
+                // Threads of one that has just begun have not been read.
+                places.extend(processes.alive().map(|(pid, _)| (pid, pid)));
+            }
+            for place in places {
+                let text = self.threads.file(place, "cgroup").map(String::from_utf8_lossy);
+                texts.extend(text.filter(|text| !texts.contains(text.as_ref())).map(Cow::into_owned));
+            }
+            texts
+        });
+    }
+
+    /// A process of the target executed a program, mostly right after it was moved to another group.
+    pub fn executed(&mut self, at: Nanos) {
+        self.read_limits(at);
     }
 
     /// Drops ended threads, because their ids may be reused, and adds processes started by threads that ran.

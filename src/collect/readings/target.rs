@@ -2,6 +2,7 @@
 
 use super::cache::TickTiming;
 use super::group::Group;
+use super::limiting_groups::LimitingGroups;
 use super::thread::{COUNTERS, KNOWN_PER_PROCESS};
 use super::{Members, Readings};
 use crate::collect::catalog::{INVOLUNTARY_SWITCHES, TASK_CLOCK, THREAD_TIME, VOLUNTARY_SWITCHES};
@@ -22,7 +23,8 @@ impl Readings {
             Members::Processes(processes) => Some(processes.total()),
             _ => None,
         };
-        let group = self.group.as_mut().map(Group::values).unwrap_or_default();
+        let mut group = self.group.as_mut().map(Group::values).unwrap_or_default();
+        group.extend(self.limiting.iter().flat_map(LimitingGroups::values));
         let group_cpu = group.iter().find_map(|&(counter, value)| (counter == TASK_CLOCK).then_some(value));
         let ended = self.command.as_ref().and_then(Command::ended);
         let cpu = own.map(|own| own[0].max(ended.map_or(0, |ended| ended.cpu_ns))).or(group_cpu);

@@ -437,6 +437,60 @@ fn a_control_group_counts_for_its_members_and_outlives_them() {
     assert!(of_target(&out, TIMESLICES).is_none_or(|slices| slices == 8), "{out:?}");
 }
 
+/// A group of processes below this with these counts, microseconds throttled and pressed for CPUs.
+fn limiting(fake: &Fake, path: &str, throttled_us: u64, pressed_us: u64) {
+    let counts = format!("usage_usec 1\nnr_periods 9\nnr_throttled {throttled_us}\nthrottled_usec {throttled_us}\n");
+    fake.file(&format!("cgroup/{path}/cpu.stat"), &counts);
+    fake.file(&format!("cgroup/{path}/cpu.pressure"), &format!("some avg10=0.00 total={pressed_us}\n"));
+    let root = fake.dir.path().join("cgroup");
+    fake.file("self/mountinfo", &format!("30 20 0:26 / {} rw - cgroup2 cgroup2 rw\n", root.display()));
+}
+
+#[test]
+fn the_groups_of_a_process_count_while_it_is_in_them_and_those_around_them() {
+    let fake = Fake::new();
+    fake.single(7, IDLE).file("7/task/7/cgroup", "0::/first\n");
+    limiting(&fake, "first", 1_000, 100);
+    limiting(&fake, "outer", 50_000, 0);
+    limiting(&fake, "outer/inner", 70_000, 900);
+    let mut readings = fake.begun();
+    let read = |readings: &mut Readings, at: u64| {
+        let out = window(readings, at);
+        [CGROUP_THROTTLED_TIME, PSI_CPU_SOME].map(|counter| of_target(&out, counter).map(|ns| ns / 1000))
+    };
+    limiting(&fake, "first", 1_300, 130);
+    assert_eq!(read(&mut readings, 1000), [Some(300), Some(30)]);
+    // Its last moments in the first group count, what the others counted before does not.
+    limiting(&fake, "first", 1_310, 131);
+    fake.file("7/task/7/cgroup", "0::/outer/inner\n");
+    assert_eq!(read(&mut readings, 2000), [Some(310), Some(31)]);
+    limiting(&fake, "first", 9_999, 9_999);
+    limiting(&fake, "outer", 50_002, 0);
+    limiting(&fake, "outer/inner", 70_040, 904);
+    assert_eq!(read(&mut readings, 3000), [Some(352), Some(35)], "the inner group's pressure alone");
+    fs::remove_dir_all(fake.dir.path().join("cgroup/outer/inner")).unwrap();
+    fake.file("7/task/7/cgroup", "0::/outer/inner (deleted)\n");
+    let out = window(&mut readings, 4000);
+    assert!(of_target(&out, CGROUP_THROTTLED_TIME).is_none_or(|ns| ns == 352_000), "a removed group counts no more");
+}
+
+#[test]
+fn threads_in_different_groups_have_the_sum_of_these_and_each_group_counts_once() {
+    let fake = Fake::new();
+    fake.process(7, 1, 3, IDLE);
+    for (tid, group) in [(7, "a"), (8, "b"), (9, "b")] {
+        fake.thread(7, tid, IDLE).file(&format!("7/task/{tid}/cgroup"), &format!("0::/{group}\n"));
+    }
+    limiting(&fake, "a", 10, 10);
+    limiting(&fake, "b", 10, 10);
+    let mut readings = fake.begun();
+    limiting(&fake, "a", 110, 60);
+    limiting(&fake, "b", 1_010, 60);
+    let out = window(&mut readings, 1000);
+    assert_eq!(of_target(&out, CGROUP_THROTTLED_TIME), Some(1_100_000));
+    assert_eq!(of_target(&out, PSI_CPU_SOME), None, "two groups may have waited at the same time");
+}
+
 #[test]
 fn each_of_several_groups_counts_for_itself_and_has_its_own_pressure() {
     let fake = Fake::new();

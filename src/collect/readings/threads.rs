@@ -75,6 +75,11 @@ impl Threads {
         self.known.len()
     }
 
+    /// The living threads.
+    pub(super) fn places(&self) -> Vec<ThreadKey> {
+        self.known.keys().copied().collect()
+    }
+
     /// Number of living threads per group.
     pub(super) fn alive_by_group(&self) -> FxHashMap<u32, usize> {
         let mut alive = FxHashMap::default();
@@ -139,6 +144,8 @@ impl Threads {
     fn visit(&mut self, place: ThreadKey, now: TickTiming, out: &mut Vec<Event>) -> Outcome {
         let Some(dir) = self.groups.get(&place.0) else { return Outcome::Ended };
         let met = !self.known.contains_key(&place);
+        // Readings are discarded while the baseline is taken, and a thread's first one is not repeated.
+        let is_open = self.limits.opened_ticks != u64::MAX;
         let thread = self.known.entry(place).or_default();
         let before = thread.values();
         let kept = thread.keeps_a_file();
@@ -154,10 +161,12 @@ impl Threads {
             }
             Outcome::Ran => {
                 add(&mut self.totals, &before, &thread.values());
-                thread.say(Scope::Thread(place.1), now, out);
+                if is_open {
+                    thread.say(Scope::Thread(place.1), now, out);
+                }
             }
             // Once: a thread that never ran is known to be idle, which differs from never having been read.
-            Outcome::Idle if !thread.has_spoken() => thread.say(Scope::Thread(place.1), now, out),
+            Outcome::Idle if is_open && !thread.has_spoken() => thread.say(Scope::Thread(place.1), now, out),
             Outcome::Idle => {}
         }
         outcome

@@ -2,10 +2,11 @@
 
 use super::cache::TickTiming;
 use super::canaries::Canaries;
+use super::limiting_groups::LimitingGroups;
 use super::uncore::Uncore;
 use super::{Members, Readings};
 use crate::collect::canaries::CanaryThread;
-use crate::collect::neighbours::{NeighbourSources, Neighbours};
+use crate::collect::neighbours::{NeighbourScope, NeighbourSources, Neighbours};
 use crate::collect::reading_schedule::ReadingSchedule;
 use crate::error::Result;
 use crate::model::{Event, Note, Tick};
@@ -35,12 +36,14 @@ impl Readings {
         if let Some(memory) = &mut self.memory {
             memory.end(out);
         }
+        self.limiting.iter_mut().for_each(LimitingGroups::hurry);
         self.tick(at, out);
     }
 
     /// Reads only the threads, `span` after their last reading; the window continues.
     pub fn read_threads_only(&mut self, at: Nanos, span: Nanos, out: &mut Vec<Event>) {
         self.read_threads(span, false, TickTiming::whole(at, at - self.opened), out);
+        self.read_limits(at);
     }
 
     fn read(&mut self, at: Nanos, out: &mut Vec<Event>) {
@@ -55,6 +58,7 @@ impl Readings {
         self.read_threads(span, fresh, now, out);
         self.note_late_rounds();
         self.count_thread_time(span);
+        self.read_limits(at);
         self.say_target(fresh, now, out);
         if self.machine_due.is_due(at) {
             let start = clock::thread_cpu();
@@ -77,8 +81,11 @@ impl Readings {
     ///
     /// # Errors
     /// /proc cannot be opened.
-    pub fn watch_neighbours(&mut self, places: NeighbourSources) -> Result<()> {
+    pub fn watch_neighbours(&mut self, places: NeighbourSources, scope: NeighbourScope) -> Result<()> {
         if matches!(self.members, Members::Nobody) {
+            if scope == NeighbourScope::CpuTime {
+                return Ok(());
+            }
             self.notes.push(Note {
                 topic: "neighbours".to_string(),
                 text: "all that runs on the CPUs is the target, so it has no neighbours to record".to_string(),
@@ -86,7 +93,7 @@ impl Readings {
             });
             return Ok(());
         }
-        self.neighbours = Some(Neighbours::open(places, &self.ours())?);
+        self.neighbours = Some(Neighbours::open(places, &self.ours(), scope)?);
         Ok(())
     }
 

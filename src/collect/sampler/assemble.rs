@@ -5,7 +5,9 @@ mod group_counts;
 
 pub use group_counts::MOST_MEMBERS;
 
+use super::address_map::AddressMap;
 use super::clock_periods::ClockPeriods;
+use super::earlier_waits::{self, EarlierWaits};
 use super::event_queue::EventQueue;
 use super::follow::FollowedTasks;
 use super::maps::Mapping;
@@ -13,6 +15,8 @@ use super::memberships::Memberships;
 use super::modules::Modules;
 use super::off_cpu::{self, DepartureSample, OffCpuSpans};
 use super::origin::{Origin, Origins, RingKind, Role};
+use super::overhead::Overhead;
+use super::own_frames::OwnFrames;
 use super::proc_source::ProcSource;
 use super::rings::Records;
 use super::stacks::{BuiltStack, Stacks};
@@ -28,11 +32,17 @@ use crate::sys::perf::record::{self, Record, SampleId};
 use crate::units::Nanos;
 use group_counts::{Counts, GroupCounts};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// The thread id of every CPU's idle task, which waits for nothing.
 const IDLE: u32 = 0;
 /// The thread id in samples of a thread that the kernel is tearing down.
 const GONE: u32 = u32::MAX;
+
+/// Functions of just-in-time code whose tables one sample may be the first to need.
+const MOST_MADE: usize = 64;
+/// How a stack is built from a sample.
+type Build = fn(&mut Stacks, &record::Sample<'_>, &AddressMap, &mut EventQueue) -> BuiltStack;
 
 /// Turns records into events.
 pub struct Assembler<W> {
@@ -51,6 +61,8 @@ pub struct Assembler<W> {
     modules: Modules,
     stacks: Stacks,
     spans: OffCpuSpans,
+    /// Waits that began before the capture.
+    pub earlier: EarlierWaits,
     /// Counts that samples of groups carry.
     groups: GroupCounts,
     /// What samples of clocks weigh.
@@ -62,6 +74,8 @@ pub struct Assembler<W> {
     pub out: EventQueue,
     /// Number of samples passed on.
     pub samples: u64,
+    /// Takes the CPU time of samples in own code, where the first event is a clock.
+    pub overhead: Option<Arc<Overhead>>,
     /// Counts of the kernel's records by kind.
     pub records: Records,
     /// Processes that have ended since the caller last took this list.
@@ -87,12 +101,14 @@ impl<W: ProcSource> Assembler<W> {
             modules,
             stacks: Stacks::new(method),
             spans: OffCpuSpans::new(partial),
+            earlier: EarlierWaits::new(clock),
             groups: GroupCounts::default(),
             clocks: ClockPeriods::default(),
             summed: SummedWaits::default(),
             proc,
             out,
             samples: 0,
+            overhead: None,
             records: Records::default(),
             ended: Vec::new(),
             awaits_exec: None,
@@ -104,6 +120,11 @@ impl<W: ProcSource> Assembler<W> {
         self.addressed = origins.values().any(|origin| origin.layout.address);
         self.origins = origins;
         self.twice = twice;
+    }
+
+    /// Leaves these frames out of the stacks of waits.
+    pub fn leave_out(&mut self, own: OwnFrames) {
+        self.stacks.own = own;
     }
 
     /// Leaves out what this process does before its `exec`.
@@ -127,6 +148,22 @@ impl<W: ProcSource> Assembler<W> {
         let (tasks, mut with) = self.split();
         tasks.meet(at, pid, tid, &mut with);
         tasks.space(pid, &mut with);
+    }
+
+    /// Follows the wait of a task that is blocked before the capture begins; with `stacks` its stack is read too.
+    pub fn meet_waiting(&mut self, at: Nanos, pid: u32, tid: u32, stacks: bool) {
+        let found = self.earlier.has_room().then(|| earlier_waits::find(tid, stacks)).flatten();
+        let Some(found) = found else { return };
+        let built = found.sample.as_ref().map(|sample| self.waiting_stack(pid, at, sample));
+        let stack = built.map_or((None, StackEnd::NotTaken), |built| (built.stack, built.end));
+        self.earlier.follow((pid, tid), &found, stack);
+    }
+
+    /// Reports the waits that began before the capture and still go on.
+    pub fn poll_earlier_waits(&mut self, now: Nanos) {
+        for span in self.earlier.poll(now) {
+            self.out.push(Event::OffCpu(span));
+        }
     }
 
     /// Records that tasks may have mapped and named things unseen until now.
@@ -170,6 +207,7 @@ impl<W: ProcSource> Assembler<W> {
             Record::Exit(task) if self.follow.concerns(task.pid) => {
                 self.last_ended.insert(stamp.cpu, task.tid);
                 self.spans.ended(task.tid);
+                self.earlier.forget(task.tid);
                 self.twice.remove(&task.tid);
                 self.memberships.ended(task.tid);
                 self.groups.forget(task.tid);
@@ -266,12 +304,15 @@ impl<W: ProcSource> Assembler<W> {
         if stamp.tid == IDLE && matches!(origin.role, Role::Leaves(_)) {
             return;
         }
-        let built = self.stack(at, stamp, sample);
+        let built = self.stack(at, stamp, sample, Stacks::build);
         let tid = if stamp.tid == GONE { self.last_ended.get(&stamp.cpu).copied() } else { None };
         match origin.role {
             Role::Leaves(field) => self.leaves(stamp, field.and_then(|field| field.read(sample.raw)), built),
             Role::Event(event) => {
                 self.samples += 1;
+                if let (0, Some(code), Some(overhead)) = (event, built.own, &self.overhead) {
+                    overhead.sampled(code, weight);
+                }
                 self.belongs(at, (stamp.pid, tid.unwrap_or(stamp.tid)), sample.cgroup);
                 let own = Sample {
                     at,
@@ -327,7 +368,7 @@ impl<W: ProcSource> Assembler<W> {
                 if self.awaits_exec.is_some() {
                     return;
                 }
-                let built = self.stack(at, stamp, sample);
+                let built = self.stack(at, stamp, sample, Stacks::of_wait);
                 let (left_at, woken) = (self.clock.instant(left.at), left.woken.map(|woken| self.clock.instant(woken)));
                 let (blocked, queued) = StackedWait::split(left.state, left_at, woken, self.clock.instant(ran));
                 let end = if built.stack.is_some() { built.end } else { StackEnd::NotTaken };
@@ -381,10 +422,10 @@ impl<W: ProcSource> Assembler<W> {
         origin.owner != Some(tid) && origin.owner.is_some() && self.twice.contains(&tid)
     }
 
-    fn stack(&mut self, at: Nanos, stamp: &SampleId, sample: &record::Sample<'_>) -> BuiltStack {
+    fn stack(&mut self, at: Nanos, stamp: &SampleId, sample: &record::Sample<'_>, build: Build) -> BuiltStack {
         if stamp.pid == 0 || stamp.pid == u32::MAX {
             // The idle task, or one that has already ended: nothing is mapped.
-            return self.stacks.build(sample, &Default::default(), &mut self.out);
+            return build(&mut self.stacks, sample, &Default::default(), &mut self.out);
         }
         let Assembler { tasks, modules, proc, out, stacks, .. } = self;
         let mut with = TaskContext { modules, proc, out };
@@ -392,11 +433,27 @@ impl<W: ProcSource> Assembler<W> {
             tasks.meet(at, stamp.pid, stamp.tid, &mut with);
         }
         let space = tasks.space(stamp.pid, &mut with);
-        let built = stacks.build(sample, &space, with.out);
-        match built.unknown.then(|| tasks.reread_if_stale(stamp.pid, &mut with)).flatten() {
-            Some(space) => stacks.build(sample, &space, with.out),
-            None => built,
+        let mut built = build(stacks, sample, &space, with.out);
+        drop(space);
+        if let Some(space) = built.unknown.then(|| tasks.reread_if_stale(stamp.pid, &mut with)).flatten() {
+            built = build(stacks, sample, &space, with.out);
         }
+        // Each function that a runtime made may be the end of a walk.
+        for _ in 0..MOST_MADE {
+            let Some(end) = stacks.outermost() else { break };
+            // No thread begins in such code: the frame pointer was zero because the code uses it for something else.
+            if built.end == StackEnd::Whole && tasks.is_made(stamp.pid, end, with.modules) {
+                built.end = StackEnd::Broken;
+            }
+            if !matches!(built.end, StackEnd::Truncated | StackEnd::Broken) {
+                break;
+            }
+            let space = tasks.read_jit_tables(at, stamp.pid, end, &mut with);
+            let space = space.or_else(|| tasks.read_trampolines(stamp.pid, stacks.outermost_calls(), &mut with));
+            let Some(space) = space else { break };
+            built = build(stacks, sample, &space, with.out);
+        }
+        built
     }
 
     /// A thread was sampled on its way off the CPU.
@@ -410,13 +467,15 @@ impl<W: ProcSource> Assembler<W> {
         if !wanted || self.origins.get(&stamp.id).is_some_and(|origin| self.is_double(stamp.tid, origin)) {
             return;
         }
+        self.earlier.forget(stamp.tid);
         if self.spans.left(at, stamp.pid, stamp.tid, preempted) {
             self.say_lost(at, stamp.cpu, LossKind::OffCpu, 1);
         }
     }
 
     fn runs(&mut self, at: Nanos, stamp: &SampleId) {
-        if let Some(span) = self.spans.runs(stamp.tid, at) {
+        let earlier = self.earlier.runs(stamp.tid, at);
+        if let Some(span) = self.spans.runs(stamp.tid, at).or(earlier) {
             self.out.push(Event::OffCpu(span));
         }
     }
@@ -430,6 +489,7 @@ impl<W: ProcSource> Assembler<W> {
             self.tasks.mark_stale();
         }
         if matches!(ring_kind, None | Some(RingKind::Switches)) {
+            self.earlier.lost();
             let spans = self.spans.lost();
             if spans > 0 {
                 self.say_lost(at, stamp.cpu, LossKind::OffCpu, spans);

@@ -173,7 +173,8 @@ fn per_thread_or_cpu(
     )))
 }
 
-fn may_open_cpus(event_requests: &EventRequests, cpus: &[u32]) -> bool {
+/// Whether events on CPUs are permitted.
+pub(super) fn may_open_cpus(event_requests: &EventRequests, cpus: &[u32]) -> bool {
     let request = event_requests.sets.first().and_then(|set| set.requests.first());
     request.zip(cpus.first()).is_some_and(|(request, cpu)| event::open(request, &[], Place::Cpu(*cpu)).is_ok())
 }

@@ -160,7 +160,6 @@ impl CallLatency {
         let measured = self.turns.measured(at);
         out.push(reading(catalog::LATENCY_TIME, at, measured));
         let Some(cost) = self.cost_ns else { return };
-        out.push(reading(catalog::LATENCY_PROBES_TIME, at, Nanos((self.timed as f64 * cost) as u64)));
         let measuring = self.turns.measuring();
         match (measuring, self.turns.next(at, self.timed, cost)) {
             (true, false) => {
@@ -170,6 +169,11 @@ impl CallLatency {
             (false, true) if !self.reopened(at) => self.turns.rest(),
             _ => {}
         }
+    }
+
+    /// What the calls that were measured should have cost the target, by what one did in a trial.
+    pub fn expected_cost(&self) -> Option<Nanos> {
+        self.cost_ns.map(|cost| Nanos((self.timed as f64 * cost) as u64))
     }
 
     /// Measures again. False while the probes are still being closed, or if the target has ended.

@@ -1,5 +1,5 @@
-//! The weight of samples that a clock's timer took. When their frequency changes, the kernel goes on reporting the period
-//! that the event was opened with.
+//! The weight of samples whose frequency changes. Of those that a clock's timer took, the kernel goes on reporting the period
+//! that the event was opened with; of all that are taken for a part of the time, the period while they are.
 
 use crate::model::Rate;
 use crate::sys::perf::event::{Request, clock_period};
@@ -14,13 +14,29 @@ pub struct ClockPeriods {
     since: Nanos,
     /// The periods before and after it; `None` is the reported one.
     periods: [Option<u64>; 2],
+    /// Whether each event is another one that is sampled at a frequency, and of which share of the time before and after.
+    others: Vec<bool>,
+    shares: [f64; 2],
 }
 
 impl ClockPeriods {
     /// Of these events, none of which has changed.
     pub fn of(sampled: &[Request]) -> ClockPeriods {
         let is_clock = |request: &Request| request.is_clock() && matches!(request.rate, Some(Rate::Frequency(_)));
-        ClockPeriods { clocks: sampled.iter().map(is_clock).collect(), ..ClockPeriods::default() }
+        let is_other = |request: &Request| !request.is_clock() && matches!(request.rate, Some(Rate::Frequency(_)));
+        ClockPeriods {
+            clocks: sampled.iter().map(is_clock).collect(),
+            others: sampled.iter().map(is_other).collect(),
+            shares: [1.0; 2],
+            ..ClockPeriods::default()
+        }
+    }
+
+    /// From now on, samples are taken at their first frequency for this share of the time, which is this frequency on
+    /// average.
+    pub fn in_turns(&mut self, at: Nanos, hertz: u64, share: f64) {
+        self.changed(at, hertz);
+        self.shares = [self.shares[1], share];
     }
 
     /// The frequency of all changed.
@@ -34,6 +50,9 @@ impl ClockPeriods {
         let period = self.periods[usize::from(at >= self.since)];
         match self.clocks.get(usize::from(event)) {
             Some(true) => period.unwrap_or(reported),
+            _ if self.others.get(usize::from(event)) == Some(&true) => {
+                (reported as f64 / self.shares[usize::from(at >= self.since)]) as u64
+            }
             _ => reported,
         }
     }
@@ -63,5 +82,8 @@ mod tests {
         periods.changed(Nanos(20), 1000);
         assert_eq!(weights(&periods, 19), [2_000_000, 2_000_000, 7, 7, 7, 7]);
         assert_eq!(weights(&periods, 20), [1_000_000, 1_000_000, 7, 7, 7, 7]);
+        periods.in_turns(Nanos(30), 250, 0.25);
+        assert_eq!(weights(&periods, 29), [1_000_000, 1_000_000, 7, 7, 7, 7]);
+        assert_eq!(weights(&periods, 30), [4_000_000, 4_000_000, 7, 28, 28, 7]);
     }
 }

@@ -2,13 +2,15 @@
 //! thread that reads all other counters, at the same moment, and not on the thread that drains the rings.
 
 use super::call_latency::CallLatency;
-use super::hardware::Hardware;
+use super::hardware::{Hardware, switches_in};
 use super::operations::Operations;
+use super::overhead::Overhead;
 use crate::collect::catalog;
-use crate::model::{CounterReading, Event, Note, Scope};
+use crate::model::{CounterId, CounterReading, Event, Note, Scope};
 use crate::sys::bpf::StacksTime;
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
+use std::sync::Arc;
 
 /// Reads counters on behalf of a capture, which reports its begin and end.
 pub trait Reader {
@@ -41,6 +43,11 @@ pub struct KernelCounters {
     pub(super) latency: Option<CallLatency>,
     /// What passing on stacks of waits costs the target, if the kernel does it.
     pub(super) stacks_time: Option<StacksTime>,
+    /// What the capture costs the target.
+    pub(super) overhead: Arc<Overhead>,
+    /// What events on the target's threads add to a switch, and the switches at the first reading.
+    pub(super) switch_cost: Option<Nanos>,
+    pub(super) first_switches: Option<f64>,
     /// Whether they start by themselves when the command executes.
     pub(super) on_exec: bool,
     pub(super) clock: Clock,
@@ -73,12 +80,36 @@ impl KernelCounters {
         if let Some(latency) = &mut self.latency {
             latency.read(at, &mut events);
         }
-        events.extend(self.stacks_time.as_ref().and_then(|time| Some(stacks_reading(time.read().ok()?, at))));
+        if let Some(stacks) = self.stacks_time.as_ref().and_then(|time| time.read().ok()) {
+            self.overhead.waits_took(stacks);
+            events.push(spent(catalog::WAIT_STACKS_TIME, self.overhead.waits(), at));
+        }
+        events.extend(self.probes_time().map(|time| spent(catalog::LATENCY_PROBES_TIME, time, at)));
         events
+    }
+
+    /// What the probes that measure latency or count operations have cost the target; `None` without such probes, or if it
+    /// is not known.
+    fn probes_time(&self) -> Option<Nanos> {
+        let latency = self.latency.as_ref().map(CallLatency::expected_cost);
+        let operations = self.operations.as_ref().filter(|it| it.is_probed()).map(Operations::expected_cost);
+        let expected = latency.into_iter().chain(operations).collect::<Option<Vec<Nanos>>>();
+        if latency.is_none() && operations.is_none() {
+            return None;
+        }
+        if let Some(expected) = &expected {
+            self.overhead.expect_of_probes(Nanos(expected.iter().map(|time| time.0).sum()));
+        }
+        (expected.is_some() || self.overhead.samples_show_probes()).then(|| self.overhead.probes())
     }
 
     /// Gives up hardware events if they cost more than allowed, by the target's other readings of this moment.
     pub fn judge(&mut self, readings: &[Event]) {
+        self.overhead.counters_took(self.hardware.cost(readings));
+        if let (Some(cost), Some(now)) = (self.switch_cost, switches_in(readings)) {
+            let first = *self.first_switches.get_or_insert(now);
+            self.overhead.switches_took(Nanos(((now - first) * cost.as_f64()) as u64));
+        }
         let note = self.hardware.judge(readings);
         self.too_costly = self.too_costly.take().or(note);
     }
@@ -92,9 +123,8 @@ impl KernelCounters {
     }
 }
 
-fn stacks_reading(time: Nanos, at: Nanos) -> Event {
-    let (counter, scope) = (catalog::WAIT_STACKS_TIME, Scope::Target);
-    Event::Reading(CounterReading { counter, scope, at, value: time.0, enabled: at, running: at })
+fn spent(counter: CounterId, time: Nanos, at: Nanos) -> Event {
+    Event::Reading(CounterReading { counter, scope: Scope::Target, at, value: time.0, enabled: at, running: at })
 }
 
 /// Reads without windows, for a capture whose other counters are not read.

@@ -132,7 +132,8 @@ pub fn layout(method: CallGraph, exclude_kernel: bool) -> Layout {
         CallGraph::None => Layout::default(),
         CallGraph::FramePointer => Layout { chain: true, ..Layout::default() },
         CallGraph::Lbr => Layout { chain: !exclude_kernel, branches: true, ..Layout::default() },
-        CallGraph::Auto => dumped(STACK_BYTES),
+        // Frame pointers lead on where the tables fail or the copy ends.
+        CallGraph::Auto => Layout { chain: true, user_chain: true, ..dumped(STACK_BYTES) },
         CallGraph::Dwarf { stack_bytes } => dumped(stack_bytes),
     }
 }
@@ -216,7 +217,9 @@ mod tests {
             (CallGraph::None, false, (false, false, 0)),
             (CallGraph::FramePointer, true, (true, false, 0)),
             (CallGraph::Auto, false, (true, false, STACK_BYTES)),
-            (CallGraph::Auto, true, (false, false, STACK_BYTES)),
+            // The user's part of it.
+            (CallGraph::Auto, true, (true, false, STACK_BYTES)),
+            (CallGraph::Dwarf { stack_bytes: 64 }, true, (false, false, 64)),
             (CallGraph::Dwarf { stack_bytes: 64 }, false, (true, false, 64)),
             (CallGraph::Lbr, false, (true, true, 0)),
         ];

@@ -26,10 +26,15 @@ pub struct Mapping<'a> {
 pub enum Memory<'a> {
     /// A file, by the path the process sees, without a ` (deleted)` mark.
     File(Cow<'a, str>),
+    /// A file in memory, by its name: a program, or the code that a runtime makes.
+    Memfd(Cow<'a, str>),
     /// The vDSO, the kernel's page of user-space code.
     Vdso,
     /// Memory without a file.
     Anonymous,
+    /// Memory without a file where this file's mappings leave a place for it: it may be the file's text, moved to larger
+    /// pages. The identity is that of the file.
+    Moved(Cow<'a, str>),
 }
 
 impl<'a> Mapping<'a> {
@@ -63,8 +68,31 @@ impl<'a> Mapping<'a> {
 
 /// The executable mappings in the text of `/proc/PID/maps`; malformed lines are skipped.
 pub fn parse(text: &[u8]) -> impl Iterator<Item = Mapping<'_>> {
-    let executable = abi::mappings(text).filter(|line| line.executable && line.end > line.start);
-    executable.map(|line| Mapping::from_maps(&line))
+    // The last mapping of a file, whatever may be done with it.
+    let mut before: Option<abi::Mapping<'_>> = None;
+    abi::mappings(text).filter(|line| line.end > line.start).filter_map(move |line| {
+        if line.inode != 0 {
+            before = Some(line);
+        }
+        line.executable.then(|| match (Mapping::from_maps(&line), &before) {
+            (Mapping { memory: Memory::Anonymous, .. }, Some(file)) if line.inode == 0 => moved(&line, file),
+            (mapping, _) => mapping,
+        })
+    })
+}
+
+/// Memory without a file behind a mapping of one, as the part of the file that belongs there.
+fn moved<'a>(line: &abi::Mapping<'a>, before: &abi::Mapping<'a>) -> Mapping<'a> {
+    let (own, file) = (Mapping::from_maps(line), Mapping::from_maps(before));
+    match file.memory {
+        Memory::File(path) => Mapping {
+            offset: before.offset.wrapping_add(line.start - before.start),
+            identity: file.identity,
+            memory: Memory::Moved(path),
+            ..own
+        },
+        _ => own,
+    }
 }
 
 /// The lines of `/proc/PID/maps` that were read whole, and whether there are more: the path in a line that is cut would
@@ -81,13 +109,13 @@ fn memory(path: Cow<'_, str>) -> Memory<'_> {
     if path == "[vdso]" {
         return Memory::Vdso;
     }
-    if abi::is_anonymous(&path) {
+    let is_in_memory = path.starts_with("/memfd:");
+    if abi::is_anonymous(&path) && !is_in_memory {
         return Memory::Anonymous;
     }
-    match path.strip_suffix(" (deleted)").map(str::len) {
-        None => Memory::File(cut(path, MAPPED_PATH)),
-        Some(length) => Memory::File(cut(path, length.min(MAPPED_PATH))),
-    }
+    let length = path.strip_suffix(" (deleted)").map_or(path.len(), str::len);
+    let path = cut(path, length.min(MAPPED_PATH));
+    if is_in_memory { Memory::Memfd(path) } else { Memory::File(path) }
 }
 
 fn cut(path: Cow<'_, str>, length: usize) -> Cow<'_, str> {
@@ -124,13 +152,32 @@ nonsense
             found,
             [
                 (0x55d10000, 0x2000, Memory::File("/usr/bin/x y".into())),
-                (0x7f000000, 0, Memory::Anonymous),
-                (0x7f002000, 0, Memory::Anonymous),
+                (0x7f000000, 0x7f000000 - 0x55d10000 + 0x2000, Memory::Moved("/usr/bin/x y".into())),
+                (0x7f002000, 0, Memory::Memfd("/memfd:doublemapper".into())),
                 (0x7ffd0000, 0, Memory::Vdso),
             ]
         );
         let first = parse(TEXT).next().map(|mapping| mapping.identity);
         assert_eq!(first, Some(Identity { major: 0xfe, minor: 10, inode: 1234 }));
+    }
+
+    #[test]
+    fn code_without_a_file_behind_a_mapping_of_one_may_be_its_text() {
+        let text = b"\
+1000-2000 r--p 00000000 08:01 5    /bin/a
+2000-4000 r-xp 00000000 00:00 0
+4000-5000 r-xp 00003000 08:01 5    /bin/a
+5000-6000 rw-p 00000000 00:00 0    [heap]
+7000-8000 r-xp 00000000 00:00 0    [vdso]
+";
+        let found: Vec<_> = parse(text).map(|it| (it.start, it.offset, it.identity.inode, it.memory)).collect();
+        let file = |path: &'static str| path.into();
+        let expected = [
+            (0x2000, 0x1000, 5, Memory::Moved(file("/bin/a"))),
+            (0x4000, 0x3000, 5, Memory::File(file("/bin/a"))),
+            (0x7000, 0, 0, Memory::Vdso),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

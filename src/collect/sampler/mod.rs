@@ -8,16 +8,20 @@
 mod address_map;
 mod assemble;
 mod attach;
+mod busy_children;
 mod call_latency;
 mod clock_periods;
 mod counters;
 mod coverage;
+mod cpu_clock;
+mod earlier_waits;
 mod event_queue;
 mod event_requests;
 mod event_trial;
 mod follow;
 mod hardware;
 mod intern;
+mod jit_tables;
 mod latency_turns;
 mod maps;
 mod memberships;
@@ -31,6 +35,8 @@ mod operations;
 mod ops_sources;
 mod ops_trial;
 mod origin;
+mod overhead;
+mod own_frames;
 mod probe;
 mod probe_file;
 mod probe_names;
@@ -42,6 +48,8 @@ mod run;
 mod running_operations;
 mod sample_cost;
 mod sampling_rate;
+mod sampling_turns;
+mod side_band;
 mod sorter;
 mod stack_spacing;
 mod stacks;
@@ -49,7 +57,9 @@ mod steering;
 mod summed_waits;
 mod switches;
 mod tasks;
+mod trampolines;
 mod usdt;
+mod wait_cost;
 mod waiting;
 
 pub use address_map::AddressMap;
@@ -73,10 +83,16 @@ use crate::sys::clock::Clock;
 use crate::sys::perf::event::Request;
 use crate::sys::spawn::Started;
 use crate::sys::tee::CommandOutput;
+use crate::units::Nanos;
 use assemble::Assembler;
 use attach::Attached;
+use busy_children::BusyChildren;
+use overhead::Overhead;
 use proc_source::LiveProc;
 use sampling_rate::SamplingRate;
+use sampling_turns::SamplingTurns;
+use std::sync::Arc;
+use wait_cost::WaitCost;
 use waiting::WaitSampler;
 
 /// An opened capture: everything is in place and stopped until `run`.
@@ -94,12 +110,19 @@ pub struct Sampler {
     cpus: Vec<u32>,
     events: Vec<EventSpec>,
     sampling: SamplingRate,
+    /// Whether inherited events sample now.
+    turns: SamplingTurns,
+    overhead: Arc<Overhead>,
+    /// What events on the target's threads add to a switch.
+    switch_cost: Option<Nanos>,
+    wait_cost: Option<WaitCost>,
     /// How the samples of each event are requested, in the order of `events`.
     sampled: Vec<Request>,
     waits: Option<WaitSource>,
     wait_sampler: Option<WaitSampler>,
     sums: Option<WaitSums>,
     sums_read: stack_spacing::LastRead,
+    busy_children: Option<BusyChildren>,
     notes: Vec<Note>,
 }
 

@@ -15,7 +15,7 @@ use object::Endianness;
 use object::elf::{ELF_NOTE_GNU, FileHeader32, FileHeader64, NT_GNU_BUILD_ID};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A module with the data needed to symbolize it.
@@ -39,17 +39,38 @@ impl std::fmt::Debug for ModuleFile {
 
 /// The modules so far, shared with the symbolizer's thread. A module appears here before its definition in the stream.
 #[derive(Debug, Default)]
-pub struct ModuleFiles(Mutex<Vec<ModuleFile>>);
+pub struct ModuleFiles {
+    modules: Mutex<Vec<ModuleFile>>,
+    /// By process, the jitdump that its runtime mapped last. Names may be looked for when the process has ended, and its list
+    /// of mappings with it.
+    dumps: Mutex<FxHashMap<u32, PathBuf>>,
+}
+
+/// Processes whose jitdumps are remembered.
+const DUMPS: usize = 1 << 14;
 
 impl ModuleFiles {
     /// The module by id.
     #[must_use]
     pub fn get(&self, id: ModuleId) -> Option<ModuleFile> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id.0 as usize).cloned()
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner).get(id.0 as usize).cloned()
+    }
+
+    /// The jitdump of a process, as the process sees it.
+    #[must_use]
+    pub fn dump(&self, pid: u32) -> Option<PathBuf> {
+        self.dumps.lock().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned()
+    }
+
+    pub(crate) fn add_dump(&self, pid: u32, path: &Path) {
+        let mut dumps = self.dumps.lock().unwrap_or_else(PoisonError::into_inner);
+        if dumps.len() < DUMPS || dumps.contains_key(&pid) {
+            dumps.insert(pid, path.to_path_buf());
+        }
     }
 
     pub(crate) fn add(&self, module: ModuleFile) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(module);
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner).push(module);
     }
 
     fn has_file(&self, id: ModuleId) -> bool {
@@ -57,7 +78,7 @@ impl ModuleFiles {
     }
 
     fn close(&self, id: ModuleId) {
-        if let Some(module) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id.0 as usize) {
+        if let Some(module) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id.0 as usize) {
             module.file = None;
         }
     }
@@ -153,15 +174,46 @@ impl Modules {
         match &mapping.memory {
             Memory::File(path) => {
                 let module = self.file(pid, path, mapping, proc, out);
-                let base = mapping.start.wrapping_sub(mapping.offset);
-                Placed { module, base, code: self.code(module, mapping.offset) }
+                self.of_file(module, mapping)
             }
             Memory::Vdso => {
                 let module = self.vdso(pid, out);
                 Placed { module, base: mapping.start, code: self.code(module, 0) }
             }
-            Memory::Anonymous => Placed { module: self.jit(pid, out), base: 0, code: None },
+            Memory::Memfd(path) => {
+                let module = self.file(pid, path, mapping, proc, out);
+                let is_program = self.shared.has_file(module);
+                if is_program { self.of_file(module, mapping) } else { self.generated(pid, out) }
+            }
+            Memory::Moved(path) => {
+                let known =
+                    self.files.get(&mapping.identity).and_then(|known| known.first()).map(|(module, _)| *module);
+                let module = known.unwrap_or_else(|| self.file(pid, path, mapping, proc, out));
+                let file = self.shared.get(module).and_then(|module| module.file);
+                let is_text = file.is_some_and(|file| is_text(&file, mapping.offset, mapping.end - mapping.start));
+                if is_text { self.of_file(module, mapping) } else { self.generated(pid, out) }
+            }
+            Memory::Anonymous => self.generated(pid, out),
         }
+    }
+
+    fn of_file(&self, module: ModuleId, mapping: &Mapping<'_>) -> Placed {
+        let base = mapping.start.wrapping_sub(mapping.offset);
+        Placed { module, base, code: self.code(module, mapping.offset) }
+    }
+
+    fn generated(&mut self, pid: u32, out: &mut EventQueue) -> Placed {
+        Placed { module: self.jit(pid, out), base: 0, code: None }
+    }
+
+    /// Whether a module is a file's.
+    pub fn is_file(&self, module: ModuleId) -> bool {
+        self.shared.get(module).is_some_and(|module| module.def.kind == ModuleKind::File)
+    }
+
+    /// Whether a module is the code that a process's runtime made.
+    pub fn is_made(&self, module: ModuleId) -> bool {
+        self.shared.get(module).is_some_and(|module| module.def.kind == ModuleKind::Jit)
     }
 
     /// Forgets a process that has ended, so that its id can be reused.
@@ -277,6 +329,11 @@ impl Modules {
         })
     }
 
+    /// A process mapped its jitdump.
+    pub fn add_dump(&self, pid: u32, path: &Path) {
+        self.shared.add_dump(pid, path);
+    }
+
     fn vdso(&mut self, pid: u32, out: &mut EventQueue) -> ModuleId {
         if let Some(module) = self.vdso {
             return module;
@@ -318,6 +375,34 @@ impl Modules {
         out.push(Event::Define(Definition::Module(def)));
         id
     }
+}
+
+/// Whether so many bytes at an offset of an object file lie in its executable segments, as far as pages tell.
+fn is_text(file: &ObjectFile, offset: u64, length: u64) -> bool {
+    let parts = file.parts(OBJECT_HEADERS);
+    text_in::<FileHeader64<Endianness>>(&parts, offset, length)
+        .or_else(|| text_in::<FileHeader32<Endianness>>(&parts, offset, length))
+        .unwrap_or(false)
+}
+
+fn text_in<H: FileHeader<Endian = Endianness>>(parts: &ObjectParts, offset: u64, length: u64) -> Option<bool> {
+    /// Segments begin and end anywhere in a page, of which all is mapped; the largest pages that text is moved to.
+    const PAGE: u64 = 2 << 20;
+    let header = H::parse(parts).ok()?;
+    let endian = header.endian().ok()?;
+    let segments = header.program_headers(endian, parts).ok()?;
+    let executable = segments.iter().filter(|segment| {
+        segment.p_type(endian) == object::elf::PT_LOAD && segment.p_flags(endian).contains(object::elf::PF_X)
+    });
+    let ranges = executable.map(|segment| {
+        let (start, size): (u64, u64) = (segment.p_offset(endian).into(), segment.p_filesz(endian).into());
+        (start, start.saturating_add(size))
+    });
+    let end = offset.saturating_add(length);
+    Some({ ranges }.any(|(start, until)| {
+        let begins = offset.saturating_add(length.min(PAGE)) > start && offset < until;
+        begins && end <= until.saturating_add(PAGE)
+    }))
 }
 
 /// The build-id of an object file, if it has one; `None` for another file.
@@ -453,6 +538,41 @@ mod tests {
             modules.place(7, &mapping, &mut proc, &mut out);
         }
         assert!(proc.opened.len() == 2 && modules.note().is_none(), "{:?}", proc.opened);
+    }
+
+    #[test]
+    fn text_that_was_moved_is_the_files_and_other_code_there_is_not() {
+        let image = std::fs::read("/proc/self/exe").unwrap();
+        let own = object::read::elf::ElfFile64::<Endianness>::parse(&*image).unwrap();
+        let endian = own.endian();
+        let segments = own.elf_program_headers().iter();
+        let text = { segments }.find(|it| it.p_flags(endian).contains(object::elf::PF_X)).unwrap();
+        let (at, size) = (text.p_offset(endian) & !0xfff, text.p_filesz(endian).next_multiple_of(4096));
+        let far = image.len() as u64 + (64 << 20);
+        let file = ObjectFile::new(image.clone());
+        assert!(is_text(&file, at, size) && is_text(&file, at + 4096, 4096) && !is_text(&file, far, 4096));
+        let mut proc = Tables { image: Some(file), ..Tables::default() };
+        let (mut out, base) = (EventQueue::default(), 0x5000_0000);
+        let mut modules = Modules::with_room(9, 99, &mut out);
+        let mut place = |memory: Memory<'static>, offset: u64| {
+            let identity = Identity { major: 8, minor: 1, inode: 5 };
+            let mapping = Mapping { start: base + offset, end: base + offset + 4096, offset, identity, memory };
+            let placed = modules.place(7, &mapping, &mut proc, &mut out);
+            (modules.is_file(placed.module), placed.base, placed.code.is_some())
+        };
+        assert_eq!(place(Memory::Moved("/bin/a".into()), at), (true, base, true));
+        assert_eq!(place(Memory::Moved("/bin/a".into()), far), (false, 0, false));
+        assert_eq!(place(Memory::Memfd("/memfd:a".into()), at), (true, base, true));
+        let mut other = Modules::with_room(9, 99, &mut out);
+        let mapping = Mapping {
+            start: base,
+            end: base + 4096,
+            offset: 0,
+            identity: Identity { major: 0, minor: 1, inode: 6 },
+            memory: Memory::Memfd("/memfd:doublemapper".into()),
+        };
+        let placed = other.place(7, &mapping, &mut Tables::default(), &mut out);
+        assert!(!other.is_file(placed.module), "what a runtime makes in a file in memory is no program");
     }
 
     #[test]

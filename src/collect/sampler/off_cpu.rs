@@ -2,7 +2,7 @@
 //! taken just before one shows where and in which state the thread left. A span whose records may be lost is dropped
 //! and counted.
 
-use crate::model::{OffCpu, StackEnd, StackId, TaskState};
+use crate::model::{OffCpu, StackEnd, StackId, TaskState, WaitBegan};
 use crate::units::Nanos;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -155,7 +155,8 @@ impl OffCpuSpans {
 fn span(left: &Left, blocked: Nanos, queued: Option<Nanos>) -> OffCpu {
     let Left { at, pid, tid, state, stack, end } = *left;
     let longest = blocked + queued.unwrap_or_default();
-    OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false, count: 1, longest }
+    let began = WaitBegan::Seen;
+    OffCpu { at, pid, tid, state, blocked, queued, stack, end, estimated: false, count: 1, longest, began }
 }
 
 /// Decodes the state in a `sched_switch` record: `TASK_*` bits of linux/sched.h as `task_state_index` reports them. A

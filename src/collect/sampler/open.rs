@@ -9,13 +9,16 @@ use super::follow::FollowedTasks;
 use super::hardware::{self, Hardware};
 use super::operations::{Operations, Place};
 use super::ops_trial::expected_cost;
+use super::overhead::Overhead;
+use super::own_frames::OwnFrames;
 use super::proc_source::LiveProc;
 use super::sample_cost::sample_cost;
 use super::sampling_rate::SamplingRate;
+use super::sampling_turns::SamplingTurns;
 use super::stack_spacing::LastRead;
-use super::{Sampler, request, run};
+use super::{Sampler, request, run, side_band};
 use crate::error::{Context, Result};
-use crate::model::{LatencySpec, OpsSpec, Plan, Rate, SampleSource, Target, WaitSource};
+use crate::model::{CallGraph, LatencySpec, OpsSpec, Plan, Rate, SampleSource, Target, Unit, WaitSource};
 use crate::sys::clock::Clock;
 use crate::sys::limits;
 use crate::sys::perf::event::Request;
@@ -24,6 +27,7 @@ use crate::sys::sysfs::SysFs;
 use crate::sys::tee::CommandOutput;
 use crate::units::Nanos;
 use std::path::Path;
+use std::sync::Arc;
 
 impl Sampler {
     /// Finds the target and opens every event on it, stopped. A command is started, but waits before its `exec`.
@@ -40,6 +44,12 @@ impl Sampler {
         let cpus = cpus_of(&plan.target, root)?;
         let pid = command.as_ref().map(Started::pid);
         let attach_scope = attach::attach_scope(&plan.target, pid, &event_requests, &cpus, root, &mut notes)?;
+        let switch_cost = side_band::switch_cost(&plan.target, &event_requests, &cpus);
+        let (attach_scope, note) =
+            side_band::afford(attach_scope, switch_cost, plan.max_sampling, &event_requests, &cpus, root);
+        notes.extend(note);
+        let on_threads = matches!(attach_scope, AttachScope::Processes(..) | AttachScope::Threads(_));
+        let switch_cost = switch_cost.filter(|_| on_threads);
         let place = |group: &CgroupDirectory| group.directory.metadata().ok().map(|about| run::place(&about));
         let places = match &attach_scope {
             AttachScope::Cgroups(groups) => groups.iter().map(place).collect(),
@@ -69,11 +79,20 @@ impl Sampler {
             notes.extend(expected_cost(operations, plan, &cpus, root));
         }
         let counted = hardware.plan().clone();
+        let probes = latency.is_some() || operations.as_ref().is_some_and(Operations::is_probed);
+        let own_frames = OwnFrames::of(event_requests.sums.as_ref(), probes, root);
+        let first = event_requests.specs.first();
+        let weighs_time = first.is_some_and(|spec| spec.unit == Unit::Nanos && !spec.exclude_kernel);
+        let shows_kernel = weighs_time && plan.call_graph != CallGraph::None && !event_requests.exclude_kernel;
+        let overhead = Arc::new(Overhead::new(shows_kernel && own_frames.knows_probes()));
         let counters = KernelCounters {
             hardware,
             operations,
             latency,
             stacks_time: event_requests.sums.as_ref().and_then(|sums| sums.stacks_time().ok()),
+            overhead: Arc::clone(&overhead),
+            switch_cost,
+            first_switches: None,
             on_exec,
             clock: *clock,
             began: Nanos(0),
@@ -86,6 +105,8 @@ impl Sampler {
         if on_exec && attached.samples == SampleSource::Cpus {
             pid.into_iter().for_each(|pid| assembler.await_exec(pid));
         }
+        assembler.leave_out(own_frames);
+        assembler.overhead = shows_kernel.then(|| Arc::clone(&overhead));
         assembler.clocks = ClockPeriods::of(&sampled);
         assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
         let mut sampler = Sampler {
@@ -101,11 +122,16 @@ impl Sampler {
             cpus,
             events: event_requests.specs,
             sampling,
+            turns: SamplingTurns::default(),
+            overhead,
+            switch_cost,
+            wait_cost: None,
             sampled,
             waits: event_requests.waits,
             wait_sampler: None,
             sums: event_requests.sums,
             sums_read: LastRead::NEVER,
+            busy_children: None,
             notes,
         };
         if let Some(note) = sampler.sampling.note_on_begin() {

@@ -28,6 +28,12 @@ impl Sampler {
         self.sampling.cost
     }
 
+    /// Time that events on the target's threads add to a switch to one, if there are such events and it could be measured.
+    #[must_use]
+    pub fn switch_cost(&self) -> Option<Nanos> {
+        self.switch_cost
+    }
+
     /// Where samples are taken.
     #[must_use]
     pub fn sample_source(&self) -> SampleSource {

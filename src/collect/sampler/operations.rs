@@ -173,6 +173,16 @@ impl Operations {
         self.probe.as_ref().and_then(Probe::cost_ns)
     }
 
+    /// Whether it counts hits of a probe, which stops the target at each.
+    pub fn is_probed(&self) -> bool {
+        self.probe.is_some()
+    }
+
+    /// What the hits so far should have cost the target, by what one did in a trial.
+    pub fn expected_cost(&self) -> Option<Nanos> {
+        self.cost_ns().map(|cost| Nanos((self.total().value as f64 * cost) as u64))
+    }
+
     /// Starts counting.
     pub fn enable(&self) {
         // A thread that has ended meanwhile has nothing left to count.

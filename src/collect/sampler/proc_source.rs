@@ -5,8 +5,8 @@ use super::maps::Mapping;
 use crate::error::ErrorKind;
 use crate::model::{FileStamp, Identity, ObjectFile};
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories, membership};
-use crate::sys::files;
 use crate::sys::procfs::{ProcFs, clock_tick, task_stat};
+use crate::sys::{files, process_memory};
 use crate::units::Nanos;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub trait ProcSource {
     fn owner(&mut self, pid: u32) -> u32;
     /// Opens the file behind a mapping that names `path`.
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile>;
+    /// Copies a process's memory from `address` on; returns the number of bytes, 0 where nothing may be read.
+    fn memory(&mut self, pid: u32, address: u64, to: &mut [u8]) -> usize;
     /// The path of a process's control group in the hierarchy that perf uses.
     fn cgroup(&mut self, pid: u32) -> Option<String>;
     /// The id of the group at that path.
@@ -117,6 +119,10 @@ impl ProcSource for LiveProc {
         Some(OpenedFile { file: very.or_else(|| open_if(&itself, |_| true))?, root: theirs })
     }
 
+    fn memory(&mut self, pid: u32, address: u64, to: &mut [u8]) -> usize {
+        process_memory::read(pid, address, to).unwrap_or(0)
+    }
+
     fn cgroup(&mut self, pid: u32) -> Option<String> {
         let hierarchy = self.cgroups.as_ref()?;
         let text = ProcFs::new(&self.root).text(format!("{pid}/cgroup")).ok()?;
@@ -167,6 +173,8 @@ pub(crate) mod fake {
         pub image: Option<ObjectFile>,
         /// The id and path of each process's control group.
         pub cgroups: HashMap<u32, (u64, String)>,
+        /// What lies in every process's memory, and where.
+        pub memory: (u64, Vec<u8>),
     }
 
     impl ProcSource for Tables {
@@ -189,6 +197,14 @@ pub(crate) mod fake {
 
         fn owner(&mut self, pid: u32) -> u32 {
             pid
+        }
+
+        fn memory(&mut self, _: u32, address: u64, to: &mut [u8]) -> usize {
+            let (start, bytes) = &self.memory;
+            let from = address.checked_sub(*start).and_then(|skipped| bytes.get(skipped as usize..));
+            let copied = from.map_or(&[][..], |bytes| &bytes[..bytes.len().min(to.len())]);
+            to[..copied.len()].copy_from_slice(copied);
+            copied.len()
         }
 
         fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<OpenedFile> {

@@ -424,7 +424,7 @@ mod tests {
             [(spec(EventKind::Hardware(0)), true), (EventSpec { exclude_kernel: true, ..asked }, false)]
         {
             let request = request(&spec, exclude_kernel);
-            assert!(request.exclude.kernel && !request.layout.chain, "and left out with it");
+            assert!(request.exclude.kernel && request.layout.user_chain, "and the user's alone without it");
         }
     }
 

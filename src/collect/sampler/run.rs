@@ -2,11 +2,14 @@
 //! wakes for data, for the end of something, and a few times a second to keep the stream fresh.
 
 use super::assemble::Assembler;
+use super::busy_children::BusyChildren;
 use super::counters::{LastReading, Reader};
 use super::coverage::coverage;
 use super::new_threads::threads_of;
 use super::proc_source::LiveProc;
+use super::sampling_turns::TURN;
 use super::sorter::EventSorter;
+use super::wait_cost::WaitCost;
 use super::waiting::{WaitSampler, look};
 use super::{Sampler, stack_spacing};
 use crate::error::Result;
@@ -16,6 +19,7 @@ use crate::sys::cgroupfs;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::perf::poll::Poll;
 use crate::sys::perf::record;
+use crate::sys::procfs::ProcFs;
 use crate::sys::signals::StopToken;
 use crate::sys::spawn::{Started, Usage};
 use crate::units::Nanos;
@@ -92,13 +96,15 @@ impl Sampler {
                 break reason;
             }
             let now = self.clock.now();
-            let wake = deadline.map_or(now + FRESH, |deadline| deadline.min(now + FRESH));
+            let fresh = if self.sampling.share() < 1.0 { TURN } else { FRESH };
+            let wake = deadline.map_or(now + fresh, |deadline| deadline.min(now + fresh));
             self.wait(&mut poll, wake - now)?;
             // Checked before anything is drained: the last reading is from the moment of the end.
             reason = self.over(&stop, deadline, self.clock.now());
             if reason.is_none() {
                 self.round(&mut merge, monotonic_ns().saturating_sub(SLACK_NS));
                 self.read_sums();
+                self.poll_earlier_waits();
                 self.steer_sampling();
                 let gone = self.assembler.out.flush(self.clock.now(), &out).is_err();
                 reason = gone.then_some(EndReason::ReaderGone);
@@ -106,8 +112,11 @@ impl Sampler {
         };
         let LastReading { at, mut notes, .. } = self.end(&mut merge, counters);
         notes.extend(self.wait_sampler.take().and_then(|looks| looks.note()));
+        let earlier = self.assembler.earlier.notes().into_iter();
+        notes.extend(earlier.filter(|note| notes.iter().all(|other| other.topic != note.topic)).collect::<Vec<_>>());
         notes.extend(self.sums.as_ref().and_then(unfollowed));
         notes.extend(self.sampling.note_on_end());
+        notes.extend(self.sampling.exceeded(&self.overhead));
         notes.extend(self.assembler.modules().note());
         notes.extend(self.assembler.modules().maps_note());
         // A reader that has gone needs nothing.
@@ -163,13 +172,16 @@ impl Sampler {
                 return Ok((self.clock.now(), Some(reason)));
             }
         }
-        self.meet_everybody();
+        let met = self.meet_everybody();
+        self.meet_waiting(&met);
         self.assembler.out.extend(counters.begin());
         for event in self.attached.everywhere.iter().chain(&self.attached.events) {
             // Fails only for a thread that has ended meanwhile.
             let _ = event.enable();
         }
         self.start_sums();
+        self.assembler.earlier.begin(self.clock.now());
+        self.busy_children = BusyChildren::begin(&self.plan.target, ProcFs::new("/proc"), self.clock.now());
         self.assembler.mark_stale();
         self.look_at_waits()?;
         Ok((self.clock.now(), None))
@@ -188,6 +200,7 @@ impl Sampler {
         if let Some(sums) = &mut self.sums {
             // Both worked when the capture was opened.
             let _ = sums.space(stack_spacing::LEAST).and_then(|()| sums.start());
+            self.wait_cost = sums.run_times().ok().and_then(WaitCost::start);
         }
         self.sums_read.at = self.clock.now();
         self.assembler.summed.read_all(self.sums_read.at);
@@ -208,6 +221,22 @@ impl Sampler {
             // What cannot be read now is read with the next window.
             let _ = sums.read(|thread| self.assembler.summed(now, thread));
             self.assembler.summed.read_all(now);
+            self.count_wait_cost();
+        }
+    }
+
+    fn count_wait_cost(&self) {
+        let cost = self.wait_cost.as_ref().and_then(|cost| cost.of(self.assembler.summed.count()));
+        cost.into_iter().for_each(|cost| self.overhead.waits_took(cost));
+    }
+
+    /// Counts the waits since the last reading of the sums, for what they cost: the counters are read for the last time
+    /// before the sums are.
+    fn last_wait_cost(&mut self) {
+        if let (Some(sums), Some(_)) = (&self.sums, &self.wait_cost) {
+            let now = self.clock.now();
+            let _ = sums.read(|thread| self.assembler.summed(now, thread));
+            self.count_wait_cost();
         }
     }
 
@@ -225,7 +254,24 @@ impl Sampler {
         });
     }
 
-    fn meet_everybody(&mut self) {
+    /// Looks at the threads that wait already, before any ring can fill. Of the whole machine nearly all do, always.
+    fn meet_waiting(&mut self, met: &[(u32, u32)]) {
+        if self.waits.is_none() || matches!(self.plan.target, Target::Cpus { .. }) {
+            return;
+        }
+        let (at, stacks) = (self.clock.now(), self.plan.call_graph != CallGraph::None);
+        met.iter().for_each(|(pid, tid)| self.assembler.meet_waiting(at, *pid, *tid, stacks));
+    }
+
+    fn poll_earlier_waits(&mut self) {
+        let now = self.clock.now();
+        if self.assembler.earlier.is_due(now, self.plan.interval) {
+            self.assembler.poll_earlier_waits(now);
+        }
+    }
+
+    /// Announces the threads that are alive, and returns them with their processes.
+    fn meet_everybody(&mut self) -> Vec<(u32, u32)> {
         let at = self.clock.now();
         let root = Path::new("/");
         let pids = match &self.plan.target {
@@ -237,19 +283,15 @@ impl Sampler {
             }
             Target::Cpus { .. } => all_processes(root),
             Target::Threads { tids } => {
-                for tid in tids {
-                    if let Some(pid) = process_of(root, *tid) {
-                        self.assembler.meet(at, pid, *tid);
-                    }
-                }
-                return;
+                let met: Vec<_> = tids.iter().filter_map(|tid| Some((process_of(root, *tid)?, *tid))).collect();
+                met.iter().for_each(|(pid, tid)| self.assembler.meet(at, *pid, *tid));
+                return met;
             }
         };
-        for pid in pids {
-            for tid in threads_of(root, pid) {
-                self.assembler.meet(at, pid, tid);
-            }
-        }
+        let threads = |pid| threads_of(root, pid).into_iter().map(move |tid| (pid, tid));
+        let met: Vec<_> = pids.into_iter().flat_map(threads).collect();
+        met.iter().for_each(|(pid, tid)| self.assembler.meet(at, *pid, *tid));
+        met
     }
 
     fn wait(&mut self, poll: &mut Poll, at_most: Nanos) -> Result<()> {
@@ -324,6 +366,7 @@ impl Sampler {
 
     /// Stops the events and reads the counters at once; draining the rings may take a while.
     fn end(&mut self, merge: &mut EventSorter, counters: &mut impl Reader) -> LastReading {
+        self.wait_cost.iter_mut().for_each(WaitCost::end);
         // A thread that ends from now on keeps its sums; sent to an event that is stopped, they would be lost.
         self.sums.iter_mut().for_each(WaitSums::stop);
         for event in self.attached.events.iter().chain(&self.attached.everywhere) {
@@ -331,7 +374,10 @@ impl Sampler {
             let _ = event.disable();
         }
         let stopped = self.clock.now();
+        self.assembler.poll_earlier_waits(stopped);
+        self.last_wait_cost();
         let mut last = counters.end();
+        last.notes.extend(self.busy_children.as_ref().and_then(|children| children.note(stopped)));
         // Counters whose thread has failed read nothing and know no time.
         last.at = last.at.max(stopped);
         self.drain(merge, u64::MAX);

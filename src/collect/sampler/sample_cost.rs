@@ -1,12 +1,12 @@
-//! Measures how long a sample interrupts the sampled thread: before the capture begins, this thread reads the clock over
-//! and over, is sampled into the same ring as the target, and looks how long it was away each time.
+//! Measures the CPU time that a sample takes from the sampled thread: before the capture begins, this thread reads its CPU
+//! clock over and over, is sampled into the same ring as the target, and looks how much time it lost each time.
 
 use super::event_requests::EventRequests;
 use super::origin::RingKind;
 use super::rings::Rings;
 use crate::model::Rate;
 use crate::sys::affinity::OneCpu;
-use crate::sys::clock::monotonic_ns;
+use crate::sys::clock::{monotonic_ns, thread_cpu};
 use crate::sys::memory_walks::current_cpu;
 use crate::sys::perf::event::{self, Inherit, PerfEvent, Place, Request};
 use crate::sys::perf::ring::Ring;
@@ -19,8 +19,8 @@ const SAMPLES: usize = 9;
 const FEWEST: usize = 4;
 /// Time limit for them, in nanoseconds on the CPU.
 const MEASURING_TIME: u64 = 8_000_000;
-/// A longer time away was not for a sample, and is not counted as longer than this.
-const LONGEST: u64 = 200_000;
+/// Time limit on the wall clock, where others keep this thread from its CPU.
+const LONGEST_TRIAL: u64 = 80_000_000;
 /// Period of a clock meanwhile: no frequency, as `kernel.perf_event_max_sample_rate` limits these.
 const CLOCK_PERIOD: Rate = Rate::Period(100_000);
 /// Frequencies of other events meanwhile: the first that is allowed.
@@ -62,9 +62,17 @@ fn cost_of(request: &Request, ring: &mut Ring, cpu: u32) -> Option<u64> {
     })?;
     event.redirect(ring.owner()).ok()?;
     let calls = (request.layout.stack_bytes as usize / FRAME).clamp(*CALLS.start(), *CALLS.end());
-    let mut away = below(calls, &mut || times_away(&event, ring));
-    let middle = away.len() / 2;
-    (away.len() >= FEWEST).then(|| *away.select_nth_unstable(middle).1)
+    let [cpu_times, wall_times] = below(calls, &mut || times_away(&event, ring));
+    (cpu_times.len() >= FEWEST).then(|| cost_from(cpu_times, &wall_times))
+}
+
+/// The median of the CPU times. Kernels that account interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`) leave them out of a
+/// thread's CPU time: there the shortest wall time counts, in which no other program had the CPU.
+fn cost_from(mut cpu_times: Vec<u64>, wall_times: &[u64]) -> u64 {
+    let middle = cpu_times.len() / 2;
+    let median = *cpu_times.select_nth_unstable(middle).1;
+    let shortest = wall_times.iter().copied().min().unwrap_or(0);
+    if median < shortest / 2 { shortest } else { median }
 }
 
 /// Runs `work` this many calls deeper.
@@ -76,32 +84,36 @@ fn below<T>(calls: usize, work: &mut dyn FnMut() -> T) -> T {
     result
 }
 
-/// How long each sample interrupted this loop, in nanoseconds. Leaves the ring empty.
-fn times_away(event: &PerfEvent, ring: &mut Ring) -> Vec<u64> {
-    let (mut away, mut fastest) = (Vec::with_capacity(SAMPLES), u64::MAX);
+/// How long each sample interrupted this loop, in nanoseconds of CPU time and of the wall clock. Leaves the ring empty.
+fn times_away(event: &PerfEvent, ring: &mut Ring) -> [Vec<u64>; 2] {
+    let mut away = [(); 2].map(|()| Vec::with_capacity(SAMPLES));
     if event.enable().is_err() {
         return away;
     }
     // The first samples of a hardware event come in a burst, while the kernel looks for the period.
     skip(ring);
-    let (mut before, mut last, mut looked) = (monotonic_ns(), 0, 0);
-    while away.len() < SAMPLES && looked < MEASURING_TIME {
+    let clocks = || [thread_cpu().0, monotonic_ns()];
+    let (began, mut before, mut last, mut fastest) = (clocks(), clocks(), [0; 2], [u64::MAX; 2]);
+    while away[0].len() < SAMPLES && before[0] - began[0] < MEASURING_TIME && before[1] - began[1] < LONGEST_TRIAL {
         let sampled = skip(ring);
-        let now = monotonic_ns();
-        let round = now - before;
-        looked += round.min(LONGEST);
-        if sampled {
-            // The sample came after the ring was looked at in the last round, or before it was in this one.
-            away.push(round.max(last));
-        } else {
-            fastest = fastest.min(round);
+        let now = clocks();
+        let round: [u64; 2] = std::array::from_fn(|clock| now[clock] - before[clock]);
+        for clock in 0..2 {
+            if sampled {
+                // The sample came after the ring was looked at in the last round, or before it was in this one.
+                away[clock].push(round[clock].max(last[clock]));
+            } else {
+                fastest[clock] = fastest[clock].min(round[clock]);
+            }
         }
         (before, last) = (now, round);
     }
     // It fails only for an event that is closed.
     let _ = event.disable();
     skip(ring);
-    away.iter_mut().for_each(|away| *away = away.saturating_sub(fastest));
+    for (away, fastest) in away.iter_mut().zip(fastest) {
+        away.iter_mut().for_each(|away| *away = away.saturating_sub(fastest));
+    }
     away
 }
 
@@ -150,6 +162,17 @@ mod tests {
         for method in [CallGraph::None, CallGraph::FramePointer, CallGraph::Auto] {
             let cost = measured(vec![clock(method)]);
             assert!(cost.is_none_or(|cost| (100..2_000_000).contains(&cost.0)), "{method:?}: {cost:?}");
+        }
+    }
+
+    #[test]
+    fn time_that_others_had_the_cpu_is_no_cost_and_interrupts_accounted_apart_are() {
+        for (name, cpu_times, wall_times, cost) in [
+            ("a quiet machine", [2_100, 2_000, 2_300, 9_000], [2_200, 2_100, 2_400, 9_100], 2_300),
+            ("others on the CPU", [2_100, 2_000, 2_300, 2_200], [2_300, 99_000, 288_000, 4_000_000], 2_200),
+            ("interrupts apart", [40, 0, 60, 50], [2_200, 99_000, 2_400, 4_000_000], 2_200),
+        ] {
+            assert_eq!(cost_from(cpu_times.to_vec(), &wall_times), cost, "{name}");
         }
     }
 

@@ -5,15 +5,24 @@ use super::address_map::AddressMap;
 use super::event_queue::EventQueue;
 use super::intern::{Interner, NEWEST};
 use super::modules::KERNEL;
+use super::own_frames::{OwnCode, OwnFrames};
 use super::waiting::WaitSample;
 use crate::abi::perf::{LONGEST_CHAIN, Mode, split_chain};
 use crate::model::{CallGraph, FrameId, StackEnd, StackId};
 use crate::sys::perf::record::Sample;
-use crate::unwind::{Cache, Regs};
+use crate::unwind::{Cache, Regs, WalkEnd};
 use rustc_hash::FxHashMap;
 
-/// The innermost function of a blocked thread, a system-call wrapper, has pushed fewer bytes than this.
-const FRAME_POINTER_WITHIN: usize = 256;
+/// The innermost functions of a blocked thread, a system-call wrapper and the one that keeps a frame pointer, have pushed
+/// fewer bytes than this.
+const FRAME_POINTER_WITHIN: usize = 512;
+/// A frame pointer that is not known. Not zero, which would mean that its function has no caller.
+const UNKNOWN: u64 = 1;
+/// Stacks are aligned to as many bytes where a frame pointer points.
+const FRAME_ALIGNMENT: u64 = 16;
+
+/// A walk fails soon after it left the frames of a chain: so many of its outermost frames are looked for there.
+const JOINED_WITHIN: usize = 16;
 
 /// Builds stacks; reuses its memory between samples.
 #[derive(Debug)]
@@ -23,8 +32,12 @@ pub struct Stacks {
     cache: Cache,
     kernel: Vec<u64>,
     user: Vec<u64>,
+    /// User frames that the kernel found by frame pointers, where `user` is unwound.
+    chained: Vec<u64>,
     /// For each known frame, whether its thread starts there.
     starts: FxHashMap<FrameId, bool>,
+    /// What stacks of waits do not show.
+    pub own: OwnFrames,
 }
 
 /// A built stack.
@@ -36,6 +49,8 @@ pub struct BuiltStack {
     pub end: StackEnd,
     /// Whether a user address lies in no known mapping.
     pub unknown: bool,
+    /// The own code that runs in it.
+    pub own: Option<OwnCode>,
 }
 
 /// A numbered stack.
@@ -63,7 +78,9 @@ impl Stacks {
             cache: Cache::default(),
             kernel: Vec::with_capacity(256),
             user: Vec::with_capacity(1024),
+            chained: Vec::with_capacity(LONGEST_CHAIN),
             starts: FxHashMap::default(),
+            own: OwnFrames::default(),
         }
     }
 
@@ -71,23 +88,61 @@ impl Stacks {
     pub fn build(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
         self.renew();
         split_chain(sample.chain, sample.mode, &mut self.kernel, &mut self.user);
+        self.complete(sample, space, out)
+    }
+
+    /// The same of a wait, whose stack an own program has taken.
+    pub fn of_wait(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
+        self.renew();
+        split_chain(sample.chain, sample.mode, &mut self.kernel, &mut self.user);
+        self.own.trim(&mut self.kernel);
+        self.complete(sample, space, out)
+    }
+
+    fn complete(&mut self, sample: &Sample<'_>, space: &AddressMap, out: &mut EventQueue) -> BuiltStack {
+        let mut by_frame_pointers = None;
         let end = match self.method {
             CallGraph::None => StackEnd::NotTaken,
-            CallGraph::FramePointer => StackEnd::Broken,
+            CallGraph::FramePointer => {
+                by_frame_pointers = Some(self.user.len());
+                StackEnd::Broken
+            }
             CallGraph::Lbr => self.branches(sample),
-            CallGraph::Auto | CallGraph::Dwarf { .. } => self.unwind(sample, space),
+            CallGraph::Dwarf { .. } => self.unwind(sample, space).end,
+            CallGraph::Auto => {
+                std::mem::swap(&mut self.user, &mut self.chained);
+                self.user.clear();
+                let walked = self.unwind(sample, space);
+                let leads_on =
+                    (walked.end != StackEnd::Whole || walked.null_return) && self.continue_by_frame_pointers(space);
+                by_frame_pointers = leads_on.then_some(self.chained.len());
+                walked.end
+            }
         };
         if self.kernel.is_empty() && self.user.is_empty() {
             let at = if sample.mode == Mode::Kernel { &mut self.kernel } else { &mut self.user };
             at.push(sample.ip);
         }
+        let own = self.own.runs(&self.kernel);
         let Interned { stack, outermost, unknown, cut } = self.intern(space, out);
-        let end = match self.method {
+        let end = match by_frame_pointers {
             _ if cut => StackEnd::Truncated,
-            CallGraph::FramePointer => self.chain_end(space, outermost),
-            _ => end,
+            Some(length) => self.chain_end(length, space, outermost),
+            None => end,
         };
-        BuiltStack { stack, end, unknown }
+        BuiltStack { stack, end, unknown, own }
+    }
+
+    /// The outermost user address of the stack built last.
+    pub fn outermost(&self) -> Option<u64> {
+        self.user.last().copied()
+    }
+
+    /// The outermost calls of the stack built last, innermost first: where a walk went astray. The innermost address of a
+    /// stack is no call.
+    pub fn outermost_calls(&self) -> &[u64] {
+        let calls = self.user.get(1..).unwrap_or_default();
+        &calls[calls.len().saturating_sub(JOINED_WITHIN)..]
     }
 
     /// The stack of a blocked thread from a wait sample.
@@ -103,7 +158,7 @@ impl Stacks {
             None => StackEnd::Broken,
         };
         let Interned { stack, unknown, cut, .. } = self.intern(space, out);
-        BuiltStack { stack, end: if cut { StackEnd::Truncated } else { end }, unknown }
+        BuiltStack { stack, end: if cut { StackEnd::Truncated } else { end }, unknown, own: None }
     }
 
     fn renew(&mut self) {
@@ -112,43 +167,67 @@ impl Stacks {
         }
     }
 
-    /// Unwinds without a frame pointer, which cannot be read from a thread that is not stopped. If the code keeps one,
-    /// it is on the stack right above what the innermost function has pushed, below a return address. Such words are
-    /// tried, and accepted only if they lead to the thread's start.
+    /// Unwinds without a frame pointer, which cannot be read from a thread that is not stopped. If a function keeps one, it
+    /// is on the stack above what the functions within have pushed, below a return address. What is saved there is its
+    /// caller's, who may use that register for anything. Such words are tried, the innermost first, and accepted only if
+    /// they lead to the thread's start.
     fn unwind_blocked(&mut self, ip: u64, sp: u64, stack: &[u8], space: &AddressMap) -> StackEnd {
         let (user, cache) = (&mut self.user, &mut self.cache);
         let mut from = |bp, user: &mut Vec<u64>| {
             user.clear();
             space.unwind.unwind(cache, &Regs { ip, sp, bp, lr: 0 }, stack, user)
         };
-        let plain = from(0, user);
+        let plain = from(UNKNOWN, user);
         if plain == StackEnd::Whole {
             return plain;
         }
         let word = |at: usize| stack.get(at..at + 8).map(|bytes| u64::from_le_bytes(std::array::from_fn(|i| bytes[i])));
         let is_frame = |at: &usize| {
-            let (saved, back) = (word(*at).unwrap_or(0), word(*at + 8).unwrap_or(0));
-            let above = sp + *at as u64;
-            saved > above && saved - above < stack.len() as u64 && space.find(back).is_some()
+            let is_aligned = (sp + *at as u64).is_multiple_of(FRAME_ALIGNMENT);
+            // A zero would end the walk at the next function that keeps one.
+            is_aligned
+                && word(*at).is_some_and(|saved| saved != 0)
+                && word(*at + 8).is_some_and(|back| space.find(back).is_some())
         };
         for at in (0..FRAME_POINTER_WITHIN.min(stack.len())).step_by(8).filter(is_frame) {
             if from(sp + at as u64, user) == StackEnd::Whole {
                 return StackEnd::Whole;
             }
         }
-        from(0, user)
+        from(UNKNOWN, user)
     }
 
-    fn unwind(&mut self, sample: &Sample<'_>, space: &AddressMap) -> StackEnd {
+    fn unwind(&mut self, sample: &Sample<'_>, space: &AddressMap) -> WalkEnd {
         let Some(from) = Regs::sampled(&sample.registers) else {
             // A kernel thread has no user side: its chain is complete.
-            return StackEnd::Whole;
+            return WalkEnd { end: StackEnd::Whole, null_return: false };
         };
         if !sample.registers.wide {
             self.user.push(from.ip);
-            return StackEnd::Broken;
+            return WalkEnd { end: StackEnd::Broken, null_return: false };
         }
-        space.unwind.unwind(&mut self.cache, &from, sample.stack, &mut self.user)
+        space.unwind.walk(&mut self.cache, &from, sample.stack, &mut self.user)
+    }
+
+    /// Continues a walk that the tables did not end with the kernel's chain of frame pointers, which crosses from one stack
+    /// to another: Go's system stack, signal stacks, coroutines. False unless the chain contains a frame of the walk and
+    /// leads further. Only callers in mapped code count: without frame pointers, the register may point anywhere.
+    fn continue_by_frame_pointers(&mut self, space: &AddressMap) -> bool {
+        let Stacks { user, chained, .. } = self;
+        let is_code = |address: &u64| space.find(*address).is_some();
+        let recent = user.len().saturating_sub(JOINED_WITHIN);
+        let joined = (recent..user.len()).rev().find_map(|at| {
+            chained.iter().position(|address| *address == user[at]).map(|there| (at, &chained[there + 1..]))
+        });
+        let Some((at, callers)) = joined else { return false };
+        let callers = &callers[..callers.iter().take_while(|caller| is_code(caller)).count()];
+        let walked = at + 1 + user[at + 1..].iter().take_while(|address| is_code(address)).count();
+        let further = walked + callers.len() > user.len();
+        if further {
+            user.truncate(walked);
+            user.extend_from_slice(callers);
+        }
+        further
     }
 
     /// Branch records of calls: the call sites, innermost first, below the sampled address itself.
@@ -186,11 +265,11 @@ impl Stacks {
         done
     }
 
-    /// Determines how a frame-pointer chain ended, which the kernel does not report. It is whole if the outermost frame
-    /// has no caller; unwinding that frame without any stack shows this.
-    fn chain_end(&mut self, space: &AddressMap, outermost: Option<(FrameId, u64)>) -> StackEnd {
+    /// Determines how a frame-pointer chain of this length ended, which the kernel does not report. It is whole if the
+    /// outermost frame has no caller; unwinding that frame without any stack shows this.
+    fn chain_end(&mut self, length: usize, space: &AddressMap, outermost: Option<(FrameId, u64)>) -> StackEnd {
         let Some((frame, address)) = outermost else { return StackEnd::Whole };
-        if self.user.len() >= LONGEST_CHAIN {
+        if length >= LONGEST_CHAIN {
             return StackEnd::Truncated;
         }
         let Stacks { starts, cache, .. } = self;
@@ -237,6 +316,7 @@ mod tests {
     const CHAIN: Layout = Layout {
         members: 0,
         chain: true,
+        user_chain: false,
         raw: false,
         branches: false,
         registers: 0,
@@ -270,6 +350,37 @@ mod tests {
         assert_eq!((frames, kernel.end), (vec![(Some(0), 0xffff_8000)], StackEnd::Whole));
         let (frames, bare) = built(CallGraph::None, Layout::default(), 2, &[]);
         assert_eq!((frames, bare.end), (vec![(Some(4), 0x10)], StackEnd::NotTaken));
+    }
+
+    #[test]
+    fn frame_pointers_lead_on_where_tables_fail_and_only_through_mapped_code() {
+        let layout = Layout {
+            chain: true,
+            user_chain: true,
+            registers: crate::unwind::REGISTERS,
+            stack_bytes: 64,
+            ..Layout::default()
+        };
+        let sampled = |chain: &[u64]| {
+            let mut tail = vec![chain.len() as u64 + 1, context::USER];
+            tail.extend(chain);
+            // Of a 64-bit program: all registers point to the code, where no stack was copied.
+            tail.push(2);
+            tail.extend(std::iter::repeat_n(0x1010, crate::unwind::REGISTERS.count_ones() as usize));
+            tail.push(0);
+            tail
+        };
+        let own = (Some(4), 0x10);
+        let (cut, left) = (StackEnd::Truncated, StackEnd::Broken);
+        for (name, chain, expected, end) in [
+            ("no chain", &[][..], vec![own], cut),
+            ("the chain leads on", &[0x1010, 0x1101, 0x1201], vec![own, (Some(4), 0x100), (Some(4), 0x200)], left),
+            ("it leaves the code", &[0x1010, 0x1101, 0x9001, 0x1201], vec![own, (Some(4), 0x100)], left),
+            ("a chain of another place", &[0x1020, 0x1101], vec![own], cut),
+        ] {
+            let (frames, built) = self::built(CallGraph::Auto, layout, 2, &sampled(chain));
+            assert_eq!((frames, built.end), (expected, end), "{name}");
+        }
     }
 
     #[test]

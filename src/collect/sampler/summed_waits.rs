@@ -7,7 +7,7 @@
 //! a sample of as many stacks.
 
 use super::event_queue::EventQueue;
-use crate::model::{Event, OffCpu, StackEnd, StackId, TaskState};
+use crate::model::{Event, OffCpu, StackEnd, StackId, TaskState, WaitBegan};
 use crate::sys::bpf::{STATES, Sum, ThreadSums};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
@@ -89,6 +89,8 @@ pub struct SummedWaits {
     threads: FxHashMap<u32, Thread>,
     /// When all sums were last read: a thread that is new since then has waited no earlier.
     read_at: Nanos,
+    /// Waits so far, with a stack or summed.
+    count: u64,
 }
 
 impl SummedWaits {
@@ -97,8 +99,14 @@ impl SummedWaits {
         self.read_at = at;
     }
 
+    /// How many waits came with a stack or were summed, up to the last reading.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// A wait came with its stack.
     pub fn stacked(&mut self, tid: u32, state: usize, wait: StackedWait) {
+        self.count += 1;
         let thread = self.thread(tid);
         if let Some(waits) = thread.waits.get_mut(state) {
             waits.stacked.push(wait);
@@ -122,10 +130,11 @@ impl SummedWaits {
     }
 
     fn settle(&mut self, at: Nanos, sums: &ThreadSums, last: bool, out: &mut EventQueue) {
+        let mut count = 0;
         let thread = self.thread(sums.tid);
         let since = std::mem::replace(&mut thread.since, at);
         for ((waits, now), state) in thread.waits.iter_mut().zip(&sums.sums).zip(BY_NUMBER) {
-            waits.add(now, since);
+            count += waits.add(now, since);
             for Share { wait, own, count, blocked, queued, longest, at } in waits.share_out(last) {
                 out.push(Event::OffCpu(OffCpu {
                     at,
@@ -139,9 +148,11 @@ impl SummedWaits {
                     estimated: wait.stack.is_some() && !(own && count == 1),
                     count,
                     longest,
+                    began: WaitBegan::Seen,
                 }));
             }
         }
+        self.count += count;
     }
 }
 
@@ -169,18 +180,21 @@ impl Share {
 }
 
 impl Waits {
-    fn add(&mut self, now: &Sum, since: Nanos) {
+    /// Adds what was summed since the last reading; returns how many waits.
+    fn add(&mut self, now: &Sum, since: Nanos) -> u64 {
         let pending = &mut self.pending;
         if pending.count == 0 {
             self.since = since;
         }
-        pending.count += now.count.saturating_sub(self.read.count);
+        let count = now.count.saturating_sub(self.read.count);
+        pending.count += count;
         pending.blocked += now.blocked - self.read.blocked;
         pending.queued += now.queued - self.read.queued;
         if now.longest > self.read.longest {
             pending.longest = now.longest;
         }
         self.read = *now;
+        count
     }
 
     /// The waits that came with stacks, and with them the pending sum if any of them stands for it. The `last` time it

@@ -3,9 +3,11 @@
 
 use super::address_map::AddressMap;
 use super::event_queue::EventQueue;
-use super::maps::{self, Mapping};
+use super::jit_tables::JitTables;
+use super::maps::{self, Mapping, Memory};
 use super::modules::Modules;
 use super::proc_source::ProcSource;
+use super::trampolines::Trampolines;
 use crate::abi::perf::TaskRecord;
 use crate::model::{Event, TaskChange, TaskEvent};
 use crate::units::Nanos;
@@ -40,6 +42,10 @@ struct Process {
     gaps: u32,
     /// With more mappings than this they are read again: the kernel does not report those that have gone.
     read_beyond: usize,
+    /// Where its runtime describes just-in-time code.
+    jit: Option<JitTables>,
+    /// Just-in-time code that is unwound by its own instructions.
+    trampolines: Trampolines,
 }
 
 /// So many mappings of a process are kept without asking which of them are still there.
@@ -93,6 +99,59 @@ impl Tasks {
         Some(Arc::clone(&process.space))
     }
 
+    /// A stack ended too early, at this address: reads what the process's runtime has written since of unwinding its
+    /// just-in-time code. The mappings, if there was something.
+    pub fn read_jit_tables<W: ProcSource>(
+        &mut self,
+        at: Nanos,
+        pid: u32,
+        end: u64,
+        with: &mut TaskContext<'_, W>,
+    ) -> Option<Arc<AddressMap>> {
+        let process = self.processes.get_mut(&pid)?;
+        let jit = process.jit.as_mut()?;
+        let mut found = jit.read(at, pid, with.proc);
+        if !process.space.unwind.has_tables(end) && !found.iter().any(|(code, _)| code.contains(&end)) {
+            found.extend(jit.copy_at(end, pid, with.proc));
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let space = Arc::make_mut(&mut process.space);
+        for (code, tables) in found {
+            space.unwind.map(code.start, code.end, 0, &Arc::new(tables));
+        }
+        Some(Arc::clone(&process.space))
+    }
+
+    /// Code that a runtime made called another function at one of these addresses, innermost first, and a walk over them
+    /// ended too early: looks at the instructions behind the calls. The mappings, if a frame follows from them.
+    pub fn read_trampolines<W: ProcSource>(
+        &mut self,
+        pid: u32,
+        calls: &[u64],
+        with: &mut TaskContext<'_, W>,
+    ) -> Option<Arc<AddressMap>> {
+        let process = self.processes.get_mut(&pid)?;
+        let space = &process.space;
+        let is_made = |call: &u64| {
+            space.find(*call).is_some_and(|(module, _)| with.modules.is_made(module)) && !space.unwind.has_tables(*call)
+        };
+        // A walk that went astray has left the innermost of them wrongly.
+        let (code, tables) = calls
+            .iter()
+            .filter(|call| is_made(call))
+            .find_map(|call| process.trampolines.behind(*call, pid, with.proc))?;
+        Arc::make_mut(&mut process.space).unwind.map(code.start, code.end, 0, &tables);
+        Some(Arc::clone(&process.space))
+    }
+
+    /// Whether an address lies in code that a runtime made.
+    pub fn is_made(&self, pid: u32, address: u64, modules: &Modules) -> bool {
+        let space = self.processes.get(&pid).map(|process| &process.space);
+        space.and_then(|space| space.find(address)).is_some_and(|(module, _)| modules.is_made(module))
+    }
+
     /// Records were lost, or none were made for a while: known tasks and mappings may be out of date.
     pub fn mark_stale(&mut self) {
         self.gaps = self.gaps.wrapping_add(1);
@@ -100,9 +159,16 @@ impl Tasks {
 
     /// A process mapped something.
     pub fn mapped<W: ProcSource>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut TaskContext<'_, W>) {
-        let placed = with.modules.place(pid, mapping, with.proc, with.out);
         let process = self.processes.entry(pid).or_default();
+        let replaced = process.space.find(mapping.start).map(|(module, _)| module);
+        if mapping.memory == Memory::Anonymous && replaced.is_some_and(|module| with.modules.is_file(module)) {
+            // Text that is moved to larger pages, or what is mapped where a library was: the list of mappings tells which.
+            process.read(pid, with);
+            return;
+        }
+        let placed = with.modules.place(pid, mapping, with.proc, with.out);
         Arc::make_mut(&mut process.space).map(mapping.start, mapping.end, &placed);
+        process.mapped_dump(pid, mapping, with);
         if process.space.len() > process.read_beyond.max(FEW_MAPPINGS) {
             process.read(pid, with);
             process.read_beyond = 2 * process.space.len();
@@ -126,7 +192,7 @@ impl Tasks {
             && let Some(parent) = self.processes.get(&parent_pid)
         {
             let (space, known, gaps) = (Arc::clone(&parent.space), parent.known, parent.gaps);
-            self.processes.insert(pid, Process { space, threads: 0, known, gaps, read_beyond: 0 });
+            self.processes.insert(pid, Process { space, known, gaps, ..Process::default() });
         }
         self.add(pid, tid, comm.clone());
         out.push(task_event(at, pid, tid, TaskChange::Born { parent: parent_tid, comm }));
@@ -183,6 +249,8 @@ impl Tasks {
         process.known = true;
         process.gaps = self.gaps;
         process.read_beyond = 0;
+        process.jit = None;
+        process.trampolines = Trampolines::default();
         if process.threads > 1 {
             process.threads = 1;
             self.tasks.retain(|tid, task| task.pid != pid || *tid == pid);
@@ -201,8 +269,19 @@ impl Process {
         for mapping in maps::parse(text) {
             let placed = with.modules.place(pid, &mapping, with.proc, with.out);
             space.map(mapping.start, mapping.end, &placed);
+            // Read anew: the tables of the old mappings go with them.
+            self.mapped_dump(pid, &mapping, with);
         }
+        self.trampolines.look_again();
         self.space = Arc::new(space);
+    }
+
+    /// Takes a mapping for that of a jitdump if it is one.
+    fn mapped_dump<W: ProcSource>(&mut self, pid: u32, mapping: &Mapping<'_>, with: &mut TaskContext<'_, W>) {
+        if let Some(jit) = JitTables::of(mapping) {
+            with.modules.add_dump(pid, jit.path());
+            self.jit = Some(jit);
+        }
     }
 }
 
@@ -274,6 +353,16 @@ mod tests {
         fixture.tasks.named(Nanos(2), 5, 5, "b", true, &mut fixture.out);
         fixture.map(5, 0x9000, "/bin/b");
         assert_eq!((fixture.found(5, 0x1010), fixture.found(5, 0x9002)), (None, Some(2)));
+    }
+
+    #[test]
+    fn the_jitdump_of_a_process_is_remembered_for_names_however_it_became_known() {
+        let mut fixture = Fixture::new(&[(5, "1000-2000 r-xp 00000000 08:01 5 /tmp/jit-5.dump\n")]);
+        fixture.found(5, 0);
+        fixture.map(6, 0x8000, "/tmp/jit-6.dump");
+        fixture.map(7, 0x8000, "/lib/b");
+        let dumps = [5, 6, 7].map(|pid| fixture.modules.shared().dump(pid));
+        assert_eq!(dumps, [Some("/tmp/jit-5.dump".into()), Some("/tmp/jit-6.dump".into()), None]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A comparison as a comment on a merge request: the answer and the gate first, tables folded below.
 //! Names are in code spans, so they cannot act as markup.
 
-use super::real;
+use super::{real, with_inlined};
 use crate::export::inert;
 use crate::export::markdown::{code, plain};
 use crate::view::diff::words::{cost, growth, value};
@@ -95,25 +95,25 @@ fn factors(out: &mut String, comparison: &ComparisonView) {
 fn functions(out: &mut String, view: &CodeView, limit: usize) {
     let (shown, more) = real(&view.functions, limit);
     let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
-    out.push_str(&format!("\n### Code\n\nCPU time {}: {base} -> {new}\n\n", words::per(view.per)));
+    out.push_str(&format!("\n### Code\n\n{}: {base} -> {new}\n\n", words::code_cost(view)));
     if shown.is_empty() {
         out.push_str("No function changed beyond what chance may do.\n");
         return;
     }
     out.push_str("| function | module | base | new | change | ± |\n|---|---|---:|---:|---:|---:|\n");
-    for row in shown {
-        out.push_str(&line(view, row));
+    for (lead, row) in with_inlined(&shown) {
+        out.push_str(&line(view, lead, row));
     }
     if more > 0 {
         out.push_str(&format!("\n{more} more changed.\n"));
     }
 }
 
-fn line(view: &CodeView, row: &CodeRow) -> String {
+fn line(view: &CodeView, lead: &str, row: &CodeRow) -> String {
     let state = if row.state == "changed" { String::new() } else { format!(", {}", row.state) };
     let unit = view.unit;
     let cells = [cost(unit, row.base), cost(unit, row.new), growth(unit, row) + &state, cost(unit, 2.0 * row.error)];
-    format!("| {} | {} | {} |\n", code(&row.name), code(&row.module), cells.join(" | "))
+    format!("| {lead}{} | {} | {} |\n", code(&row.name), code(&row.module), cells.join(" | "))
 }
 
 fn quantities(out: &mut String, comparison: &ComparisonView) {

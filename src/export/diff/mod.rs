@@ -19,6 +19,18 @@ pub(in crate::export) fn real(rows: &[CodeRow], limit: usize) -> (Vec<&CodeRow>,
     (all[..shown].to_vec(), all.len() - shown)
 }
 
+/// Inlined functions shown for a function.
+const INLINED: usize = 3;
+
+/// The rows with what stands before their names; the code inlined into a function follows it.
+pub(in crate::export) fn with_inlined<'a>(rows: &[&'a CodeRow]) -> Vec<(&'static str, &'a CodeRow)> {
+    let lines = |row: &&'a CodeRow| {
+        let row = *row;
+        std::iter::once(("", row)).chain(row.inlined.iter().take(INLINED).map(|part| ("inlined: ", part)))
+    };
+    rows.iter().flat_map(lines).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +77,22 @@ mod tests {
         ] {
             let text = String::from_utf8(text(&view, Style { width, colour: false }, 20)).expect("it is UTF-8");
             assert!(text.contains(&format!(" {expected}")), "{width:?}: {text}");
+        }
+    }
+
+    #[test]
+    fn inlined_code_follows_the_function_it_is_a_part_of() {
+        let mut view = costlier();
+        let code = view.comparisons[0].code.as_mut().expect("code");
+        let row = code.functions.iter_mut().find(|row| row.real).expect("a function that changed");
+        let own = row.name.clone();
+        row.inlined = vec![CodeRow { name: "push_back".to_string(), ..row.clone() }];
+        let page = String::from_utf8(text(&view, Style::default(), 20)).expect("it is UTF-8");
+        let lines: Vec<&str> = page.lines().collect();
+        let part = lines.iter().position(|line| line.contains("  inlined: push_back")).expect("it is listed");
+        assert!(lines[part - 1].contains(&*crate::view::escape::visible(&own)), "{page}");
+        for page in [markdown(&view, 20), crate::export::html::diff(&view)] {
+            assert!(String::from_utf8_lossy(&page).contains("inlined: "));
         }
     }
 

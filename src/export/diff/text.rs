@@ -1,7 +1,7 @@
 //! A comparison for people, on one page: the answer in sentences, then the evidence.
 //! Code changes that chance may explain are left out.
 
-use super::real;
+use super::{real, with_inlined};
 use crate::export::columns::{chain, function, left, middle, right, width};
 use crate::export::text::Style;
 use crate::export::text::page::{Ink, Page};
@@ -187,7 +187,7 @@ fn groups(page: &mut Page, comparison: &ComparisonView) {
 
 fn code(page: &mut Page, view: &CodeView, limit: usize) {
     let [base, new] = view.whole.map(|whole| cost(view.unit, whole));
-    let about = format!("CPU time {}: {base} -> {new}; {}", words::per(view.per), words::shown_code(view));
+    let about = format!("{}: {base} -> {new}; {}", words::code_cost(view), words::shown_code(view));
     page.heading("Code", &about);
     for module in &view.renamed_modules {
         page.paragraph("  - ", &words::renamed(module), Some(Ink::Quiet));
@@ -223,7 +223,8 @@ fn rows(page: &mut Page, unit: &str, all: &[CodeRow], limit: usize) {
         page.line("  - no function changed beyond what chance may do");
         return;
     }
-    let cells = |row: &&CodeRow| {
+    let shown = with_inlined(&shown);
+    let cells = |(_, row): &(&str, &CodeRow)| {
         let state =
             if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() };
         [growth(unit, row), cost(unit, 2.0 * row.error), cost(unit, row.base), cost(unit, row.new), state]
@@ -234,20 +235,21 @@ fn rows(page: &mut Page, unit: &str, all: &[CodeRow], limit: usize) {
     let line = |row: &[String; 5]| {
         row.iter().enumerate().map(|(at, cell)| format!("  {}", right(cell, wide(at)))).collect::<String>()
     };
-    let widest = |of: fn(&CodeRow) -> &str| shown.iter().map(|row| width(&visible(of(row)))).max().unwrap_or(0);
-    let (names, modules) =
-        (widest(|row| &row.name).max("function".len()), widest(|row| &row.module).max("module".len()));
+    let widest = |of: &dyn Fn(&(&str, &CodeRow)) -> usize| shown.iter().map(of).max().unwrap_or(0);
+    let names = widest(&|(lead, row)| lead.len() + width(&visible(&row.name))).max("function".len());
+    let modules = widest(&|(_, row)| width(&visible(&row.module))).max("module".len());
     let others = width(&line(&head)) + 6;
     let name_column = page.name_column(names, others + modules.min(MODULE));
     let module_column = page.name_column(modules, others + name_column);
     page.captions(&format!("{}    {}  module", line(&head), left("function", name_column)));
-    for (row, cells) in shown.iter().zip(&cells) {
+    for ((lead, row), cells) in shown.iter().zip(&cells) {
         let mark = match row.kind {
             CodeKind::Kernel => 'k',
             CodeKind::Jit => 'j',
             CodeKind::User | CodeKind::Heading => ' ',
         };
-        let name = left(&function(&visible(&row.name), name_column), name_column);
+        let name = function(&visible(&row.name), name_column.saturating_sub(lead.len()));
+        let name = left(&format!("{lead}{name}"), name_column);
         page.line(&format!("{}  {mark} {name}  {}", line(cells), middle(&visible(&row.module), module_column)));
     }
     page.left_out(more, "functions that changed", " (--limit 0 shows all)");

@@ -6,7 +6,7 @@ use super::meta::{MARK, WAIT};
 use super::or_null;
 use crate::error::{Context, Result};
 use crate::export::quote::{array, failed, milliseconds, quoted};
-use crate::model::{Mark, TaskState};
+use crate::model::{MICROSAMPLES, Mark, TaskState};
 use crate::view::sampled::{Paths, Row, Sampled, ThreadSamples};
 use std::io::Write;
 
@@ -40,10 +40,13 @@ impl Scale {
         let weights = || threads.iter().flat_map(|thread| &thread.samples).map(|sample| sample.weight);
         let first = weights().next();
         let unit = sampled.axis().1;
-        if !sampled.is_off_cpu() && weights().all(|weight| Some(weight) == first) {
+        let counted = matches!(unit, "samples" | "microsamples");
+        if !sampled.is_off_cpu() && !counted && weights().all(|weight| Some(weight) == first) {
             return Scale::Samples;
         }
         match unit {
+            "samples" => Scale::Mean(1.0),
+            "microsamples" => Scale::Mean(MICROSAMPLES as f64),
             "ns" => Scale::Time,
             "B" => Scale::Bytes,
             _ => {

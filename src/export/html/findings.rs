@@ -1,6 +1,7 @@
 //! The findings, each with its numbers, its place and the next step.
 //! Rules that could not be decided are listed too.
 
+use crate::export::columns::capital;
 use crate::export::markup::escaped;
 use crate::view::findings::{EvidenceView, FindingView, FindingsView, PlaceView};
 use crate::view::number::{percent, quantity};
@@ -9,7 +10,7 @@ pub(super) fn section(view: &FindingsView) -> String {
     let mut out = String::from("<section><h2>Findings</h2>");
     out.push_str("<p class=\"about\">What keeps it from scaling, most important first.</p>");
     if view.found.is_empty() {
-        out.push_str(&format!("<p>Nothing found: {} rules clear.</p>", view.clear.len()));
+        out.push_str(&format!("<p>{}.</p>", capital(&view.no_findings())));
     }
     view.found.iter().for_each(|finding| out.push_str(&found(finding)));
     for (why, rules) in view.undecided_by_reason() {
@@ -20,7 +21,8 @@ pub(super) fn section(view: &FindingsView) -> String {
 }
 
 fn found(finding: &FindingView) -> String {
-    let share = finding.share.map_or(String::new(), |share| format!("{}, ", percent(share).joined()));
+    let of = finding.share_of.words();
+    let share = finding.share.map_or(String::new(), |share| format!("{} {of}, ", percent(share).joined()));
     let sure = format!("{share}confidence {}", finding.confidence.word());
     let evidence: Vec<_> = finding.evidence.iter().map(evidence).collect();
     let place = finding.place.as_ref().map_or(String::new(), place);

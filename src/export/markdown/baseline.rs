@@ -17,7 +17,8 @@ pub(super) fn write(out: &mut String, view: &BaselineComparisonView) {
         out.push('\n');
     }
     for row in &view.assessment.diagnosis.evidence {
-        let share = row.share.map_or(String::new(), |share| format!("{}, ", number::percent(share).joined()));
+        let share =
+            row.share.map_or(String::new(), |share| format!("{} of the slowdown, ", number::percent(share).joined()));
         let (cause, sure) = (row.cause.label(), row.confidence.word());
         out.push_str(&format!("- **{cause}** ({share}confidence {sure}): {}\n", plain(&row.text)));
     }

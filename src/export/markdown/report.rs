@@ -2,6 +2,7 @@
 
 use super::spans::{code, plain, prose};
 use super::{baseline, memory};
+use crate::export::columns::capital;
 use crate::export::inert;
 use crate::model::{Note, Unit};
 use crate::view::Measured;
@@ -131,7 +132,7 @@ pub(super) fn notes<'a>(out: &mut String, notes: impl IntoIterator<Item = &'a No
 pub(super) fn findings(out: &mut String, view: &FindingsView) {
     out.push_str("\n### Findings\n\n");
     if view.found.is_empty() {
-        out.push_str(&format!("Nothing found: {} rules clear.\n", view.clear.len()));
+        out.push_str(&format!("{}.\n", capital(&view.no_findings())));
     } else {
         out.push_str("| finding | share | sure | evidence | where | next |\n|---|---:|---|---|---|---|\n");
     }
@@ -275,6 +276,7 @@ fn off_cpu(out: &mut String, view: &OffCpuView) {
     for path in &view.paths {
         let frames: Vec<_> = path.frames.iter().map(|frame| code(frame)).collect();
         let (total, count) = (time(path.total_s), number::count(path.count));
-        out.push_str(&format!("| {total} | {count} | {} | {} |\n", path.cause.label(), frames.join(" < ")));
+        let why = path.age().map_or(path.cause.label().to_string(), |age| format!("{}, {age}", path.cause.label()));
+        out.push_str(&format!("| {total} | {count} | {why} | {} |\n", frames.join(" < ")));
     }
 }

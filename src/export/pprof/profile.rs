@@ -106,6 +106,7 @@ fn types(sampled: &Sampled<'_>) -> (&'static str, (String, &'static str)) {
         }
         Unit::Nanos => (name, "nanoseconds"),
         Unit::Bytes => (name, "bytes"),
+        Unit::Microsamples => (name, "microsamples"),
         _ => (name, "count"),
     };
     ("samples", weight)

@@ -22,7 +22,7 @@ pub(super) fn write(page: &mut Page, view: &BaselineComparisonView) {
         several(head.known_levels, "known level")
     );
     page.heading("Compared with the baseline", &about);
-    let slow = !view.assessment.alarms.is_empty();
+    let slow = !view.assessment.alarms.is_empty() || view.assessment.diagnosis.unusual.is_some();
     for (at, sentence) in view.verdict.iter().enumerate() {
         let (lead, ink) = match at {
             0 if slow => ("  ! ", Some(Ink::Alert)),
@@ -75,7 +75,8 @@ fn line(label: &str, now: &str, usual: &str, band: &str, change: &str) -> String
 
 fn evidence(page: &mut Page, view: &BaselineComparisonView) {
     for row in &view.assessment.diagnosis.evidence {
-        let share = row.share.map_or(String::new(), |share| format!("{}, ", number::percent(share).joined()));
+        let share =
+            row.share.map_or(String::new(), |share| format!("{} of the slowdown, ", number::percent(share).joined()));
         let sure = format!("{share}confidence {}", row.confidence.word());
         page.line(&format!("  > {}  {}", row.cause.label(), page.paint(Ink::Quiet, &sure)));
         page.paragraph("    ", &row.text, None);

@@ -3,7 +3,7 @@
 use super::Style;
 use super::page::{Ink, Page};
 use crate::view::colocate::{ColocateView, words};
-use crate::view::number::date;
+use crate::view::number::{self, date};
 
 /// The result as UTF-8 text.
 #[must_use]
@@ -25,19 +25,15 @@ pub fn colocate(view: &ColocateView, style: Style) -> Vec<u8> {
     page.finish()
 }
 
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 fn head(page: &mut Page, view: &ColocateView) {
     let title = page.paint(Ink::Heading, "ironlaw colocate");
     page.line(&format!("{title}  {} {}, {}", view.hostname, view.machine, date(view.started_unix_ns)));
     let stopped = if view.stopped { "; stopped early" } else { "" };
     let text = format!(
         "{} beside {}, {}, seed {}; {} of {} runs count{stopped}",
-        counted(view.victims.len(), "victim"),
-        counted(view.neighbours.len(), "neighbour"),
-        counted(view.repeats as usize, "repeat"),
+        number::several(view.victims.len() as u64, "victim"),
+        number::several(view.neighbours.len() as u64, "neighbour"),
+        number::several(u64::from(view.repeats), "repeat"),
         view.seed,
         view.runs.done,
         view.runs.planned,

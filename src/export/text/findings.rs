@@ -13,7 +13,7 @@ const INDENT: &str = "    ";
 pub(super) fn write(page: &mut Page, view: &FindingsView, about: &str) {
     page.heading("Findings", about);
     if view.found.is_empty() {
-        page.line(&format!("  - nothing found: {} rules clear", view.clear.len()));
+        page.line(&format!("  - {}", view.no_findings()));
     }
     for finding in &view.found {
         found(page, finding);
@@ -24,8 +24,9 @@ pub(super) fn write(page: &mut Page, view: &FindingsView, about: &str) {
 }
 
 fn found(page: &mut Page, finding: &FindingView) {
-    let share = finding.share.map_or("-".to_string(), |share| number::percent(share).joined());
-    let sure = format!("{share}, confidence {}", finding.confidence.word());
+    let of = finding.share_of.words();
+    let share = finding.share.map_or(String::new(), |share| format!("{} {of}, ", number::percent(share).joined()));
+    let sure = format!("{share}confidence {}", finding.confidence.word());
     page.line(&format!("  ! {}  {}", page.paint(Ink::Alert, finding.title), page.paint(Ink::Quiet, &sure)));
     page.paragraph(INDENT, &finding.claim, None);
     let evidence: Vec<_> = finding.evidence.iter().filter_map(evidence).collect();

@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         Some(waits) => format!("share of time blocked, {} spans", number::count(waits)),
         None => format!("share of {}, {samples} samples", visible(&report.selection.event)),
     };
-    page.heading(&capital(many), &format!("{of}; k: kernel, j: JIT"));
+    page.heading(&columns::capital(many), &format!("{of}; k: kernel, j: JIT"));
     if rows.is_empty() {
         page.line("  - no samples");
         return;
@@ -154,9 +154,4 @@ fn plural(what: &str) -> &'static str {
         "function" => "functions",
         _ => "rows",
     }
-}
-
-fn capital(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }

@@ -157,8 +157,8 @@ fn own_cost(report: &Report) -> String {
     let parts = [
         (MetricId::SamplingShare, "samples"),
         (MetricId::CountingShare, "counters"),
-        (MetricId::WaitStacksShare, "stacks of waits"),
-        (MetricId::LatencyProbesShare, "latency probes"),
+        (MetricId::WaitStacksShare, "waits"),
+        (MetricId::LatencyProbesShare, "probes"),
     ];
     let paid = parts.into_iter().filter_map(|(id, by)| Some(format!("{by} {}", shown(id)?)));
     let paid = paid.collect::<Vec<_>>().join(", ");

@@ -60,7 +60,8 @@ fn paths(page: &mut Page, view: &OffCpuView) {
             columns::right(&number::count(path.count), 10)
         );
         let room = page.room_after(columns::width(&lead));
-        page.line(&format!("{lead}{}", columns::middle(path.cause.label(), room)));
+        let why = path.age().map_or(path.cause.label().to_string(), |age| format!("{}, {age}", path.cause.label()));
+        page.line(&format!("{lead}{}", columns::middle(&why, room)));
         page.line(&format!("{}{}", " ".repeat(columns::width(&lead)), chain(path, room)));
     }
     page.left_out(view.paths_left_out, "paths", "");

@@ -1,7 +1,7 @@
 //! The tables of processes and threads.
 //! A value that was not read is shown as `-`.
 
-use super::page::Page;
+use super::page::{Ink, Page};
 use crate::export::columns;
 use crate::model::Unit;
 use crate::view::Measured;
@@ -25,6 +25,16 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     page.captions("      tid name             CPU time   busy  queued  samples  blocking preempted");
     report.threads.iter().for_each(|thread| page.line(&thread_line(thread)));
     page.left_out(report.threads_left_out, "threads", "");
+    let blocked: Vec<String> = report
+        .threads
+        .iter()
+        .filter(|thread| thread.is_blocked_throughout())
+        .map(|thread| thread.tid.to_string())
+        .collect();
+    if !blocked.is_empty() {
+        let text = format!("blocked throughout, without a switch: {}", blocked.join(", "));
+        page.paragraph("  ", &text, Some(Ink::Quiet));
+    }
     if report.threads.iter().any(|thread| thread.cpu_time.value().is_none()) {
         page.captions("  -  the thread started and ended between two readings, or was not read");
     }

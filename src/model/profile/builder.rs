@@ -3,6 +3,7 @@
 
 use super::{Packed, Profile, Samples, Stacks};
 use crate::model::{Definition, Event, FrameDef, Meta, Sample, StackDef, StackId};
+use crate::units::Nanos;
 
 /// Builds a [`Profile`] from events.
 #[derive(Debug)]
@@ -127,6 +128,11 @@ impl ProfileBuilder {
     /// Finishes the profile; `meta` is the recording's final metadata.
     #[must_use]
     pub fn finish(mut self, meta: Meta) -> Profile {
+        // Who polls latencies may read them just after the target's end, or after the end was noted. They belong to the
+        // session all the same.
+        if let Some(end) = meta.duration_ns.map(Nanos) {
+            self.profile.latencies.iter_mut().for_each(|row| row.at = row.at.min(end));
+        }
         self.profile.meta = meta;
         self.profile
     }
@@ -179,8 +185,7 @@ pub(super) mod testing {
 mod tests {
     use super::testing::meta;
     use super::*;
-    use crate::model::{FrameId, StackEnd};
-    use crate::units::Nanos;
+    use crate::model::{FrameId, LatencyCount, StackEnd};
 
     fn builder() -> ProfileBuilder {
         ProfileBuilder::new(meta())
@@ -221,6 +226,16 @@ mod tests {
         let profile = builder.profile();
         let walked: Vec<_> = profile.walk(profile.samples.stack[0]).collect();
         assert_eq!((walked, builder.rejected()), (vec![FrameId(1), FrameId(0)], 0));
+    }
+
+    #[test]
+    fn latencies_that_were_read_after_the_end_count_at_the_end() {
+        let mut builder = builder();
+        for at in [700, 1003] {
+            builder.apply(Event::Latency(LatencyCount { at: Nanos(at), low: Nanos(1), high: None, count: 5 }));
+        }
+        let profile = builder.finish(Meta { duration_ns: Some(1000), ..meta() });
+        assert_eq!(profile.latencies.iter().map(|row| row.at.0).collect::<Vec<_>>(), [700, 1000]);
     }
 
     #[test]

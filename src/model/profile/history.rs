@@ -249,7 +249,7 @@ mod tests {
     use crate::model::profile::builder::testing::meta;
     use crate::model::{
         CounterId, CounterReading, Definition, FrameDef, FrameId, Mark, MembershipSource, OffCpu, Sample, StackDef,
-        StackEnd, StackId, TaskState, Tick,
+        StackEnd, StackId, TaskState, Tick, WaitBegan,
     };
 
     fn second(at: u64) -> Nanos {
@@ -305,6 +305,7 @@ mod tests {
             estimated: false,
             count: 1,
             longest: second(4),
+            began: WaitBegan::Seen,
         };
         builder.apply(Event::OffCpu(span));
         let meta = builder.profile().meta.clone();

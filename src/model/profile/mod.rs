@@ -15,7 +15,7 @@ pub use unused::{Left, Newest};
 
 use super::{
     CounterDef, CounterReading, FrameDef, FrameId, LatencyCount, Lost, Mark, Membership, MemoryAccess, Meta, ModuleDef,
-    ModuleId, NeighbourDef, NeighbourUse, NodeMemory, OffCpu, StackId, Symbol, TaskEvent, Tick, TimedOperation,
+    ModuleId, NeighbourDef, NeighbourUse, NodeMemory, OffCpu, Sample, StackId, Symbol, TaskEvent, Tick, TimedOperation,
 };
 use crate::units::{Nanos, Ops};
 
@@ -106,6 +106,17 @@ impl Profile {
         for names in &mut self.names {
             names.retain(|symbol| !symbol.inlined);
         }
+    }
+
+    /// Keeps only the samples of the event with this name.
+    pub fn keep_event(&mut self, name: &str) {
+        let Some(at) = self.meta.events.iter().position(|event| event.name == name) else { return };
+        let mut kept = Samples::default();
+        for sample in self.samples.iter().filter(|sample| usize::from(sample.event) == at) {
+            kept.push(&Sample { event: 0, ..sample });
+        }
+        self.samples = kept;
+        self.meta.events = vec![self.meta.events.swap_remove(at)];
     }
 
     /// The length of the session: from its metadata, else the time of its last event.

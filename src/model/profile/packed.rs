@@ -1,7 +1,7 @@
 //! Rows packed as differences: rows of one kind differ little from the row before, so that one takes a fifth of its
 //! plain size. Rows are added at the end and read in order.
 
-use crate::model::{CounterId, CounterReading, OffCpu, Scope, StackEnd, StackId, TaskState};
+use crate::model::{CounterId, CounterReading, OffCpu, Scope, StackEnd, StackId, TaskState, WaitBegan};
 use crate::units::Nanos;
 use std::marker::PhantomData;
 
@@ -195,7 +195,13 @@ impl Row for OffCpu {
             StackEnd::Broken => 2,
             StackEnd::NotTaken => 3,
         };
-        let kinds = state | end << 2 | u64::from(self.estimated) << 4 | u64::from(self.queued.is_some()) << 5;
+        let began = match self.began {
+            WaitBegan::Seen => 0,
+            WaitBegan::Before => 1,
+            WaitBegan::LongBefore => 2,
+        };
+        let flags = u64::from(self.estimated) << 4 | u64::from(self.queued.is_some()) << 5;
+        let kinds = state | end << 2 | flags | began << 6;
         let queued = self.queued.unwrap_or_default().0;
         let stack = self.stack.map_or(0, |id| u64::from(id.0) + 1);
         // A single wait is its own longest.
@@ -226,6 +232,11 @@ impl Row for OffCpu {
             estimated: kinds >> 4 & 1 == 1,
             count,
             longest: Nanos(0),
+            began: match kinds >> 6 & 3 {
+                0 => WaitBegan::Seen,
+                1 => WaitBegan::Before,
+                _ => WaitBegan::LongBefore,
+            },
         };
         span.longest = Nanos(longest.wrapping_add(span.whole().0));
         span
@@ -294,11 +305,12 @@ mod tests {
             prop::sample::select(vec![Whole, Truncated, Broken, NotTaken]),
             any::<bool>(),
             prop_oneof![Just(1), any::<u64>()],
+            prop::sample::select(vec![WaitBegan::Seen, WaitBegan::Before, WaitBegan::LongBefore]),
         );
         let (task, stack) = ((any::<u32>(), any::<u32>()), prop::option::of(any::<u32>().prop_map(StackId)));
         let times = (time(), time(), prop::option::of(time()), time());
         (times, task, kinds, stack).prop_map(
-            |((at, blocked, queued, longest), (pid, tid), (state, end, estimated, count), stack)| OffCpu {
+            |((at, blocked, queued, longest), (pid, tid), (state, end, estimated, count, began), stack)| OffCpu {
                 at,
                 pid,
                 tid,
@@ -310,6 +322,7 @@ mod tests {
                 estimated,
                 count,
                 longest,
+                began,
             },
         )
     }
@@ -382,6 +395,7 @@ mod tests {
                 estimated: false,
                 count: 1,
                 longest: Nanos(21_000 + at * 7_919 % 90_000 + at * 104_729 % 9_000),
+                began: WaitBegan::Seen,
             })
             .collect();
         assert!(waits.bytes() < 10_000 * size_of::<OffCpu>() / 4, "{}", waits.bytes());

@@ -13,10 +13,19 @@ const MOST_CHAINS: usize = 7 << 16;
 pub(super) struct Built {
     pub stack: Option<StackId>,
     pub end: StackEnd,
-    /// Whether its end lies in unavailable code.
-    pub unknown_end: bool,
+    /// Why it is unknown whether it is complete, if it is.
+    pub unknown_end: Option<UnknownEnd>,
     /// Whether its inner frames were dropped, for there are too many different stacks.
     pub cut: bool,
+}
+
+/// Why it is unknown whether a stack is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnknownEnd {
+    /// Its end lies in code that is not here.
+    NotHere,
+    /// Its end lies in code that says nothing of its callers.
+    Mute,
 }
 
 /// Identifies a call chain together with everything else that its stack depends on.
@@ -93,7 +102,7 @@ mod tests {
             assert_eq!(key, chains.key(context, Words::new(&bytes(&words), false)));
             assert!(seen.insert(key), "{context:?} {words:?}");
         }
-        let built = Built { stack: Some(StackId(3)), end: StackEnd::Whole, unknown_end: false, cut: false };
+        let built = Built { stack: Some(StackId(3)), end: StackEnd::Whole, unknown_end: None, cut: false };
         let first = chains.key([0; 5], Words::default());
         chains.insert(first, built);
         assert_eq!(chains.get(first), Some(built));

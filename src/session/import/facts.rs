@@ -2,7 +2,7 @@
 //! Missing facts stay missing; they are not taken from this machine.
 
 use super::Source;
-use crate::model::{CallGraph, EventKind, EventSpec, Meta, Plan, Rate, Target, Unit};
+use crate::model::{CallGraph, Event, EventKind, EventSpec, Meta, Plan, Rate, Target, Tick, Unit};
 use crate::pmu;
 use crate::store::FORMAT;
 use crate::store::perfdata::{Attr, PerfData, PerfEvent};
@@ -10,6 +10,22 @@ use crate::units::Nanos;
 
 /// Window length: the default of live captures.
 pub(super) const WINDOW: Nanos = Nanos(1_000_000_000);
+
+/// The windows of an import.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    end: Nanos,
+}
+
+impl Windows {
+    /// Ends the windows that are over. A gap becomes one long window, so that a bogus clock cannot create millions.
+    pub(super) fn advance(&mut self, now: Nanos) -> Option<Event> {
+        let spans = (now - self.end).0 / WINDOW.0;
+        let span = Nanos(spans.saturating_mul(WINDOW.0));
+        self.end += span;
+        (spans > 0).then_some(Event::Tick(Tick { at: self.end, span }))
+    }
+}
 
 /// The metadata without times.
 pub(super) fn meta(perf: &PerfData<'_>, source: &Source) -> Meta {

@@ -1,4 +1,4 @@
-//! Imports other tools' recordings as our own: `perf.data` files and folded stacks. Only local files that provably
+//! Imports other tools' recordings as our own: `perf.data` files, perf script's text and folded stacks. Only local files that provably
 //! match the recorded ones are used.
 //!
 //! A perf.data file takes the same path as a live capture: mappings form an address space per process, stacks are
@@ -9,24 +9,29 @@ mod chains;
 mod equality_tests;
 mod facts;
 pub(super) mod files;
-mod folded;
+pub(super) mod folded;
 mod kernel;
 mod names;
 mod objects;
 mod output;
 mod perf;
+mod script;
+mod script_text;
 mod source;
 mod stacks;
 mod tasks;
+#[cfg(test)]
+mod testing;
 
 pub use source::Source;
 
 use self::output::{ProfileOutput, RecordingOutput};
 use super::recorder::CaptureStats;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::profile::Profile;
 use crate::model::{Meta, Progress};
 use crate::store::Writer;
+use crate::store::perfdata::PerfData;
 use std::path::PathBuf;
 
 /// The format of a file.
@@ -34,6 +39,8 @@ use std::path::PathBuf;
 pub enum Format {
     /// A `perf.data` file of `perf record`.
     Perf,
+    /// The text of `perf script`.
+    Script,
     /// Lines of `outer;inner COUNT`.
     Folded,
 }
@@ -68,7 +75,8 @@ pub struct Imported {
 /// Nothing in the file could be read, or the recording cannot be written. From a damaged file, the readable part is
 /// imported with a note.
 pub fn import(source: &Source, options: &Options, create: impl FnOnce(&Meta) -> Result<Writer>) -> Result<Imported> {
-    let imported = match format(source, options) {
+    let imported = match format(source, options)? {
+        Format::Script => script::import(source, |_| RecordingOutput::new(create)),
         Format::Perf => perf::import(source, options, |_| RecordingOutput::new(create)),
         Format::Folded => folded::import(source, |_| RecordingOutput::new(create)),
     };
@@ -80,14 +88,47 @@ pub fn import(source: &Source, options: &Options, create: impl FnOnce(&Meta) -> 
 /// # Errors
 /// Nothing in the file could be read.
 pub fn profile(source: &Source, options: &Options) -> Result<Profile> {
-    let profile = match format(source, options) {
+    let profile = match format(source, options)? {
+        Format::Script => script::import(source, ProfileOutput::new),
         Format::Perf => perf::import(source, options, ProfileOutput::new),
         Format::Folded => folded::import(source, ProfileOutput::new),
     };
     profile.map_err(|error| error.context(format!("cannot import {}", source.name)))
 }
 
-fn format(source: &Source, options: &Options) -> Format {
-    let found = if source.is_perf_data() { Format::Perf } else { Format::Folded };
-    options.format.unwrap_or(found)
+fn format(source: &Source, options: &Options) -> Result<Format> {
+    options.format.or_else(|| detected(source)).ok_or_else(|| {
+        let text =
+            format!("cannot import {}: it is neither perf.data nor perf script's text nor folded stacks", source.name);
+        Error::new(ErrorKind::Corrupt, text).hint("Folded stacks are lines like `main;parse 42`.")
+    })
+}
+
+/// Bytes at the start of a text that tell its format.
+const LOOKED_AT: usize = 64 << 10;
+
+/// The format of a file's contents; `None` if they have none that can be imported.
+#[must_use]
+pub fn detected(source: &Source) -> Option<Format> {
+    let bytes = (*source.bytes).as_ref();
+    if PerfData::is_one(bytes) {
+        return Some(Format::Perf);
+    }
+    let whole = bytes.len() <= LOOKED_AT;
+    let start = if whole { bytes } else { &bytes[..LOOKED_AT] };
+    let text = String::from_utf8_lossy(start);
+    // A line that the end cuts is not judged.
+    let text = if whole { &*text } else { text.rsplit_once('\n')?.0 };
+    if start.contains(&0) {
+        None
+    } else if script_text::is_script(text) {
+        Some(Format::Script)
+    } else {
+        folded::is_folded(text).then_some(Format::Folded)
+    }
+}
+
+/// Whether a file holds both sides of a comparison: folded stacks with two counts per line.
+pub(super) fn compares(source: &Source) -> bool {
+    detected(source) == Some(Format::Folded) && folded::compares(source)
 }

@@ -8,6 +8,7 @@ use super::objects::Objects;
 use crate::collect::sampler::KERNEL;
 use crate::error::Result;
 use crate::model::{Definition, FrameDef, ModuleId, Note, Progress, Symbol};
+use crate::store::perfdata::RecordedSymbols;
 use crate::symbols::ModuleSource;
 use rustc_hash::FxHashSet;
 
@@ -21,6 +22,8 @@ const SPAN: usize = 4096;
 pub(super) struct Names<'a> {
     client: NameClient<Recorded>,
     objects: &'a Objects,
+    /// Symbols that the file itself holds.
+    recorded: RecordedSymbols,
     added: FxHashSet<ModuleId>,
     /// Offset from a recorded kernel address to the address in the list; `None` if it cannot be found there.
     moved: Option<u64>,
@@ -28,7 +31,12 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(objects: &'a Objects, files: Recorded, kernel: &KernelNames) -> Names<'a> {
+    pub(super) fn new(
+        objects: &'a Objects,
+        recorded: RecordedSymbols,
+        files: Recorded,
+        kernel: &KernelNames,
+    ) -> Names<'a> {
         let (symbol, address) = objects.reference().unwrap_or_default();
         let moved = if kernel.text.is_some() { kernel.moved(symbol, address) } else { Some(0) };
         let mut notes: Vec<Note> = kernel.why_not.clone().into_iter().collect();
@@ -39,7 +47,7 @@ impl<'a> Names<'a> {
                 fix: Some("Give /proc/kallsyms of the recorded machine, from the same boot and read as root, with --kallsyms.".into()),
             });
         }
-        Names { client: NameClient::new(files), objects, added: FxHashSet::default(), moved, notes }
+        Names { client: NameClient::new(files), objects, recorded, added: FxHashSet::default(), moved, notes }
     }
 
     /// Emits the names of those frames that have any.
@@ -69,13 +77,22 @@ impl<'a> Names<'a> {
         self.notes
     }
 
+    /// The name in the file itself of code that is not here.
+    fn recorded(&self, path: &str, address: u64) -> Vec<Symbol> {
+        let name = self.recorded.name(path, address).map(String::from);
+        let symbol = |function| Symbol { function, file: None, line: None, inlined: false };
+        name.map(symbol).into_iter().collect()
+    }
+
     fn symbols(&mut self, module: ModuleId, frames: &[FrameDef]) -> Vec<Vec<Symbol>> {
         let none = || vec![Vec::new(); frames.len()];
         let Some(object) = self.objects.get(module) else { return none() };
         if let Some(only) = &object.only {
             return vec![vec![Symbol { function: only.clone(), file: None, line: None, inlined: false }]; frames.len()];
         }
-        let Some(source) = &object.source else { return none() };
+        let Some(source) = &object.source else {
+            return frames.iter().map(|frame| self.recorded(&object.path, frame.address)).collect();
+        };
         if self.added.insert(module) {
             self.client.add(module, source.clone(), 0);
         }
@@ -146,12 +163,16 @@ mod tests {
         let host = HostFiles::default();
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: FxHashMap::default() };
         let mut names = vec![None; frames.len()];
-        let done = Names::new(&objects, files, &kernel).name(&frames, &Progress::default(), |definition| {
-            if let Definition::Names { frame, symbols } = definition {
-                names[frame.0 as usize] = symbols.first().map(|symbol| symbol.function.clone());
-            }
-            Ok(())
-        });
+        let done = Names::new(&objects, RecordedSymbols::default(), files, &kernel).name(
+            &frames,
+            &Progress::default(),
+            |definition| {
+                if let Definition::Names { frame, symbols } = definition {
+                    names[frame.0 as usize] = symbols.first().map(|symbol| symbol.function.clone());
+                }
+                Ok(())
+            },
+        );
         assert!(done.is_ok());
         names
     }

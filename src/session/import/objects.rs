@@ -6,7 +6,7 @@ use crate::abi::is_anonymous;
 use crate::abi::perf::MmapRecord;
 use crate::collect::sampler::{AddressMap, Definitions, KERNEL, Placed};
 use crate::model::{BuildId, Definition, FrameDef, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile};
-use crate::store::perfdata::{Build, KernelSymbol};
+use crate::store::perfdata::{Build, KernelSymbol, RecordedSymbols};
 use crate::symbols::ModuleSource;
 use crate::sys::files;
 use crate::unwind::UnwindTables;
@@ -91,6 +91,11 @@ impl Objects {
         self.get(id).is_some_and(|object| object.code.is_some())
     }
 
+    /// Whether a module is a file that is here.
+    pub(super) fn is_here(&self, id: ModuleId) -> bool {
+        self.get(id).is_some_and(|object| object.is_file && object.source.is_some())
+    }
+
     /// A guest's kernel, of which nothing else is known.
     pub(super) fn guest_kernel(&mut self, out: &mut impl Definitions) -> ModuleId {
         self.named("[guest.kernel]", ModuleKind::Kernel, None, out)
@@ -159,12 +164,12 @@ impl Objects {
     }
 
     /// Which names are missing in these frames, and how to get them.
-    pub(super) fn note(&self, frames: &[FrameDef]) -> Option<Note> {
+    pub(super) fn note(&self, frames: &[FrameDef], recorded: &RecordedSymbols) -> Option<Note> {
         const SHOWN: usize = 3;
         let hit: BTreeSet<ModuleId> = frames.iter().filter_map(|frame| frame.module).collect();
         let files = || hit.iter().filter_map(|id| self.get(*id)).filter(|object| object.is_file);
-        let missing: Vec<&str> =
-            files().filter(|object| object.source.is_none()).map(|object| object.path.as_str()).collect();
+        let is_missing = |object: &&Object| object.source.is_none() && !recorded.has(&object.path);
+        let missing: Vec<&str> = files().filter(is_missing).map(|object| object.path.as_str()).collect();
         let names: Vec<&str> = missing.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).take(SHOWN).collect();
         let more = if missing.len() > SHOWN { ", ..." } else { "" };
         (!missing.is_empty()).then(|| Note {
@@ -219,7 +224,7 @@ impl Objects {
             return *module;
         }
         let root = self.local.root.clone();
-        let source = self.local.trusts_runtimes().then_some(ModuleSource::Jit { pid, root });
+        let source = self.local.trusts_runtimes().then_some(ModuleSource::Jit { pid, root, dump: None });
         let module = self.define(ModuleKind::Jit, "[jit]", pid, (None, source), out);
         self.just_in_time.insert(pid, module);
         module
@@ -275,7 +280,7 @@ pub(super) fn kernel_build(builds: &[Build]) -> Option<&BuildId> {
 }
 
 /// A kernel module's name as perf prints it: `/lib/modules/6.1/kernel/fs/nf-x.ko.xz` becomes `[nf_x]`.
-fn module_name(path: &str) -> String {
+pub(super) fn module_name(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.find(".ko") {
         Some(end) => format!("[{}]", name[..end].replace('-', "_")),
@@ -308,7 +313,9 @@ mod tests {
         assert_eq!([id(1, "/bin/a", Some(1)), id(2, "/bin/a", Some(1)), id(2, "/bin/a", Some(2))], [1, 1, 2]);
         assert_eq!([id(1, "//anon", None), id(2, "[heap]", None), id(1, "", None)], [3, 4, 3]);
         let frame = |module| FrameDef { id: FrameId(0), module: Some(ModuleId(module)), address: 0 };
-        let note = |frames: &[FrameDef]| objects.note(frames).map(|note| note.text.starts_with("2 of 2"));
+        let note = |frames: &[FrameDef]| {
+            objects.note(frames, &RecordedSymbols::default()).map(|note| note.text.starts_with("2 of 2"))
+        };
         assert_eq!(note(&[frame(1), frame(2), frame(3)]), Some(true), "code without a file is no missing file");
         assert_eq!(note(&[frame(0)]), None, "files that no stack goes through are not missed");
     }

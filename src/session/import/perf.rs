@@ -14,7 +14,7 @@ use crate::collect::{accesses, host};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{
     CounterDef, CounterId, CounterReading, Definition, Event, LossKind, Lost, Meta, Note, Progress, ProgressUnit,
-    Sample, Scope, Tick,
+    Sample, Scope,
 };
 use crate::session::naming::HostFiles;
 use crate::store::perfdata::{self, PerfData, ReadValues, Record, RecordBody};
@@ -40,8 +40,8 @@ struct ImportProblems {
     placeless: u64,
     /// Samples with branch records other than call stacks.
     branches: u64,
-    /// Call chains that end in unavailable code.
-    unknown_ends: u64,
+    /// Call chains that end in code that is not here, and in code that says nothing of its callers.
+    unknown_ends: [u64; 2],
     /// Stacks without their inner frames.
     cut: u64,
     /// Number of samples, as counted by this program.
@@ -66,7 +66,7 @@ struct Import<'a, O> {
     /// Time of the first sample, the origin of all times, and the last time seen.
     base: Option<u64>,
     now: Nanos,
-    window: Nanos,
+    windows: facts::Windows,
     problems: ImportProblems,
 }
 
@@ -134,7 +134,7 @@ impl<'a, O: Output> Import<'a, O> {
             values: FxHashMap::default(),
             base: None,
             now: Nanos(0),
-            window: Nanos(0),
+            windows: facts::Windows::default(),
             problems: ImportProblems::default(),
         }
     }
@@ -234,7 +234,9 @@ impl<'a, O: Output> Import<'a, O> {
         let Some(attr) = self.perf.events.get(record.event).map(|event| event.attr) else { return };
         let (pid, tid) = (sample.pid.unwrap_or_default(), sample.tid.unwrap_or_default());
         let at = self.now;
-        self.tick(at);
+        if let Some(tick) = self.windows.advance(at) {
+            self.output.push(tick);
+        }
         if let Some(event) = self.tasks.meet(at, pid, tid) {
             self.output.push(event);
         }
@@ -281,16 +283,6 @@ impl<'a, O: Output> Import<'a, O> {
         grown.collect()
     }
 
-    /// Ends the windows that are over. A gap becomes one long window, so that a bogus clock cannot create millions.
-    fn tick(&mut self, now: Nanos) {
-        let spans = (now - self.window).0 / facts::WINDOW.0;
-        if spans > 0 {
-            let span = Nanos(spans.saturating_mul(facts::WINDOW.0));
-            self.window += span;
-            self.output.push(Event::Tick(Tick { at: self.window, span }));
-        }
-    }
-
     fn finish(
         mut self,
         source: &Source,
@@ -302,13 +294,15 @@ impl<'a, O: Output> Import<'a, O> {
         let frames = stacks.into_frames();
         let host = HostFiles::of_user(false);
         let files = Recorded { host, local, kallsyms: kernel.text.clone(), dumps: std::mem::take(&mut self.dumps) };
-        let mut names = Names::new(&objects, files, &kernel);
+        let recorded = self.perf.features.symbols();
+        let missing = objects.note(&frames, &recorded);
+        let mut names = Names::new(&objects, recorded, files, &kernel);
         progress.begin("naming functions".to_string(), ProgressUnit::Addresses, frames.len() as u64);
         names.name(&frames, progress, |definition| {
             output.define(definition);
             output.settle(&meta)
         })?;
-        notes.extend(objects.note(&frames));
+        notes.extend(missing);
         notes.extend(names.notes());
         let start = self
             .perf
@@ -347,12 +341,15 @@ impl ImportProblems {
                 format!("{} sample has a CPU: such samples are shown on CPU 0", share(self.placeless)),
             ));
         }
-        if self.unknown_ends > 0 {
+        let ends = [
+            ("stack-ends-unknown", "code that is not on this machine"),
+            ("stack-ends-mute", "code without unwind information that can be read, such as that of 32-bit programs"),
+        ];
+        for ((topic, what), count) in ends.into_iter().zip(self.unknown_ends).filter(|(_, count)| *count > 0) {
             notes.push(note(
-                "stack-ends-unknown",
+                topic,
                 format!(
-                    "{} stacks end in code that is not on this machine, so whether they are complete is unknown: they count as truncated",
-                    self.unknown_ends
+                    "{count} stacks end in {what}, so whether they are complete is unknown: they count as truncated"
                 ),
             ));
         }

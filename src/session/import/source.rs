@@ -2,7 +2,7 @@
 
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::Bytes;
-use crate::store::perfdata::PerfData;
+use crate::store::perfdata::{PerfData, joined};
 use crate::sys::files::{self, MappedFile};
 use std::fs::File;
 use std::io::Read;
@@ -10,6 +10,9 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
+
+/// The file of a directory that has a head.
+const HEAD: &str = "data";
 
 /// Data to import.
 #[derive(Clone)]
@@ -34,15 +37,12 @@ impl Source {
     /// Opens a file. A pipe is read to its end.
     ///
     /// # Errors
-    /// It does not exist, is not readable, is empty, or is a directory.
+    /// It does not exist, is not readable, is empty, or is a directory that perf did not write.
     pub fn open(path: &Path) -> Result<Source> {
         let name = path.display().to_string();
         let about = std::fs::metadata(path).context(|| format!("cannot read {name}"))?;
         if about.is_dir() {
-            let error = Error::new(ErrorKind::Unsupported, format!("{name} is a directory"));
-            return Err(
-                error.hint("Of `perf record --threads` there is one file per thread; record without --threads.")
-            );
+            return Source::directory(path, name);
         }
         if !about.is_file() && !about.file_type().is_fifo() {
             return Err(Error::new(ErrorKind::Unsupported, format!("{name} is neither a file nor a pipe")));
@@ -57,6 +57,34 @@ impl Source {
         Ok(Source { name, bytes: file.bytes(), file: Some(file), written_unix_ns })
     }
 
+    /// Whether a directory is one that `perf record --threads` wrote.
+    pub(in crate::session) fn is_directory(path: &Path) -> bool {
+        let start = File::open(path.join(HEAD)).and_then(|mut file| {
+            let mut start = [0; 8];
+            file.read_exact(&mut start).map(|()| start)
+        });
+        path.is_dir() && start.is_ok_and(|start| PerfData::is_one(&start))
+    }
+
+    /// Reads the files of a directory as one.
+    fn directory(path: &Path, name: String) -> Result<Source> {
+        if !Source::is_directory(path) {
+            return Err(Error::new(ErrorKind::Unsupported, format!("{name} is a directory"))
+                .hint("A directory of `perf record --threads` has a file `data`."));
+        }
+        let read = |path: &Path| -> Result<Vec<u8>> {
+            let context = || format!("cannot read {}", path.display());
+            let (mut file, mut bytes) = (files::open_regular(path).context(context)?.0, Vec::new());
+            file.read_to_end(&mut bytes).context(context)?;
+            Ok(bytes)
+        };
+        let parts = (0..).map(|number: u32| path.join(format!("{HEAD}.{number}"))).take_while(|part| part.exists());
+        let parts = parts.map(|part| read(&part)).collect::<Result<Vec<_>>>()?;
+        let bytes = joined(&read(&path.join(HEAD))?, &parts)
+            .ok_or_else(|| Error::new(ErrorKind::Corrupt, format!("{name}/{HEAD} ends within its header")))?;
+        Ok(Source { name, bytes: Arc::new(bytes), file: None, written_unix_ns: None })
+    }
+
     /// Says that these bytes will hardly be read again.
     pub(super) fn release(&self, range: std::ops::Range<usize>) {
         if let Some(file) = &self.file {
@@ -67,12 +95,6 @@ impl Source {
     /// Whether the file became shorter while it was read: the rest was read as zeros.
     pub(super) fn was_cut(&self) -> bool {
         self.file.as_ref().is_some_and(MappedFile::was_cut)
-    }
-
-    /// Whether `perf record` wrote it.
-    #[must_use]
-    pub fn is_perf_data(&self) -> bool {
-        PerfData::is_one((*self.bytes).as_ref())
     }
 
     /// Reads to the end and keeps everything in memory.

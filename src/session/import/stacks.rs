@@ -1,7 +1,7 @@
 //! Builds a numbered stack from a recorded sample: the kernel's part, then the program's, innermost first.
 //! Only recorded or unwound frames are used. Without the program's code, it is the recorded stack, marked as truncated.
 
-use super::chains::{Built, ChainKey, Chains};
+use super::chains::{Built, ChainKey, Chains, UnknownEnd};
 use super::objects::Objects;
 use super::tasks::Space;
 use crate::abi::perf::{LONGEST_CHAIN, Mode, Registers, split_chain};
@@ -28,8 +28,8 @@ pub(super) struct Stacks {
     starts: FxHashMap<(u64, u64), bool>,
     kernel: Vec<u64>,
     user: Vec<u64>,
-    /// Stacks whose completeness is unknown.
-    unknown_ends: u64,
+    /// Stacks whose completeness is unknown, because their end is not here or says nothing.
+    unknown_ends: [u64; 2],
     /// Stacks without their inner frames.
     cut: u64,
 }
@@ -51,8 +51,8 @@ impl Stacks {
         Stacks { native: arch == std::env::consts::ARCH, ..Stacks::default() }
     }
 
-    /// Number of stacks so far whose completeness is unknown.
-    pub(super) fn unknown_ends(&self) -> u64 {
+    /// Number of stacks so far whose completeness is unknown: their end is not here, or says nothing.
+    pub(super) fn unknown_ends(&self) -> [u64; 2] {
         self.unknown_ends
     }
 
@@ -99,7 +99,8 @@ impl Stacks {
     }
 
     fn count(&mut self, built: Built) {
-        self.unknown_ends += u64::from(built.unknown_end);
+        self.unknown_ends[0] += u64::from(built.unknown_end == Some(UnknownEnd::NotHere));
+        self.unknown_ends[1] += u64::from(built.unknown_end == Some(UnknownEnd::Mute));
         self.cut += u64::from(built.cut);
     }
 
@@ -127,16 +128,21 @@ impl Stacks {
     }
 
     /// Completes the program's part of the chain and determines how it ends, and whether that is unknown.
-    fn complete(&mut self, sample: &Sample<'_>, attr: &Attr, around: StackContext<'_>) -> (StackEnd, bool) {
+    fn complete(
+        &mut self,
+        sample: &Sample<'_>,
+        attr: &Attr,
+        around: StackContext<'_>,
+    ) -> (StackEnd, Option<UnknownEnd>) {
         if self.user.is_empty() && attr.has_call_stack() {
-            return (self.branches(sample), false);
+            return (self.branches(sample), None);
         }
         match attr.has_stack() {
             // A kernel thread has no user stack: its chain is complete.
-            true if sample.registers == Registers::default() => (StackEnd::Whole, false),
-            true => (self.unwind(sample, &around.space.map), false),
+            true if sample.registers == Registers::default() => (StackEnd::Whole, None),
+            true => (self.unwind(sample, &around.space.map), None),
             false if attr.has_chain() => self.chain_end(around),
-            false => (StackEnd::NotTaken, false),
+            false => (StackEnd::NotTaken, None),
         }
     }
 
@@ -164,15 +170,16 @@ impl Stacks {
 
     /// The kernel does not report why its frame-pointer walk ended. The stack is whole if the outermost frame has no
     /// caller. Unwinding that frame with an empty stack shows this; without its code it stays unknown.
-    fn chain_end(&mut self, around: StackContext<'_>) -> (StackEnd, bool) {
-        let Some(outermost) = self.user.last().copied() else { return (StackEnd::Whole, false) };
+    fn chain_end(&mut self, around: StackContext<'_>) -> (StackEnd, Option<UnknownEnd>) {
+        let Some(outermost) = self.user.last().copied() else { return (StackEnd::Whole, None) };
         if self.user.len() >= LONGEST_CHAIN {
-            return (StackEnd::Truncated, false);
+            return (StackEnd::Truncated, None);
         }
         let space = &around.space.map;
-        let known = space.find(outermost).filter(|(module, _)| self.native && around.objects.has_code(*module));
-        if known.is_none() {
-            return (StackEnd::Truncated, true);
+        let module = space.find(outermost).map(|(module, _)| module).filter(|_| self.native);
+        if !module.is_some_and(|module| around.objects.has_code(module)) {
+            let is_here = module.is_some_and(|module| around.objects.is_here(module));
+            return (StackEnd::Truncated, Some(if is_here { UnknownEnd::Mute } else { UnknownEnd::NotHere }));
         }
         let Stacks { starts, cache, .. } = self;
         if starts.len() >= MOST_STARTS {
@@ -180,7 +187,7 @@ impl Stacks {
         }
         let starts = starts.entry((around.space.version, outermost));
         let starts = *starts.or_insert_with(|| space.unwind.starts_thread(cache, outermost));
-        (if starts { StackEnd::Whole } else { StackEnd::Broken }, false)
+        (if starts { StackEnd::Whole } else { StackEnd::Broken }, None)
     }
 
     /// Puts the sampled address first: a precise address differs from the first one of its chain.

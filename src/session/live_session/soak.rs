@@ -8,7 +8,7 @@ use crate::model::profile::{Newest, Profile, ProfileBuilder};
 use crate::model::{
     AccessKind, CounterId, CounterReading, Definition, Event, MemoryAccess, MemoryLevel, NeighbourDef, NeighbourId,
     NeighbourKind, NeighbourUse, OffCpu, Sample, Scope, Snoop, StackEnd, StackId, Symbol, TaskChange, TaskEvent,
-    TaskState, TlbResult,
+    TaskState, TlbResult, WaitBegan,
 };
 use crate::session::tests::support::{meta, second, tick};
 use crate::sys::clock::Clock;
@@ -105,6 +105,7 @@ impl Stream {
             estimated: false,
             count: 1,
             longest: Nanos(leaf + nth),
+            began: WaitBegan::Seen,
         }));
         let (counter, scope, at) = (CounterId(0), Scope::Thread(tid), second(at));
         let (enabled, running) = (Nanos(0), Nanos(0));

@@ -162,7 +162,7 @@ impl<F: FileSource> NameClient<F> {
     fn send_module(&mut self, module: ModuleId, source: ModuleSource) -> Result<()> {
         let (source, file) = match source {
             ModuleSource::Kernel => (Source::Kernel, None),
-            ModuleSource::Jit { pid, root } => (Source::Jit { pid, root }, None),
+            ModuleSource::Jit { pid, root, dump } => (Source::Jit { pid, root, dump }, None),
             ModuleSource::Vdso { image } => (Source::Vdso { image: whole(&image)? }, None),
             ModuleSource::File { file, path, root } => {
                 (Source::File { length: file.length(), stamp: file.stamp(), path, root }, Some(file))

@@ -50,7 +50,7 @@ pub(crate) fn hear(data: &[u8]) {
         1 => heard(said, server::serve),
         _ => heard(said, |channel| {
             let mut client = NameClient::of(Texts, channel);
-            client.add(ModuleId(1), ModuleSource::Jit { pid: 7, root: PathBuf::from("/") }, 0);
+            client.add(ModuleId(1), ModuleSource::Jit { pid: 7, root: PathBuf::from("/"), dump: None }, 0);
             client.add(ModuleId(2), ModuleSource::Kernel, 0);
             let _ = client.names(ModuleId(1), vec![0x1000, 0, u64::MAX]);
             client.finish();

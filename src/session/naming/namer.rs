@@ -149,7 +149,10 @@ impl Naming {
         let file = self.modules.get(module)?;
         let source = match file.def.kind {
             ModuleKind::Kernel => ModuleSource::Kernel,
-            ModuleKind::Jit => ModuleSource::Jit { pid: file.def.pid, root: file.root },
+            ModuleKind::Jit => {
+                let dump = self.modules.dump(file.def.pid);
+                ModuleSource::Jit { pid: file.def.pid, root: file.root, dump }
+            }
             ModuleKind::Vdso => ModuleSource::Vdso { image: file.file? },
             ModuleKind::File => ModuleSource::File { file: file.file?, path: file.def.path, root: file.root },
         };

@@ -78,7 +78,7 @@ fn source_of(source: Source, descriptor: Option<OwnedFd>) -> Result<ModuleSource
         }
         Source::Vdso { image } => ModuleSource::Vdso { image: ObjectFile::new(image) },
         Source::Kernel => ModuleSource::Kernel,
-        Source::Jit { pid, root } => ModuleSource::Jit { pid, root },
+        Source::Jit { pid, root, dump } => ModuleSource::Jit { pid, root, dump },
     })
 }
 

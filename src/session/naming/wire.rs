@@ -37,6 +37,7 @@ pub(super) enum Source {
     Jit {
         pid: u32,
         root: PathBuf,
+        dump: Option<PathBuf>,
     },
 }
 

@@ -23,7 +23,7 @@ const MOST_LEFT: usize = 64;
 #[derive(Debug)]
 pub(in crate::session) struct Listening {
     /// Counts operations, if the output does.
-    matcher: Option<(Matcher, NumberKind)>,
+    matcher: Option<Matcher>,
     /// Reads how long they took, if the output says.
     latencies: Option<OutputLatencies>,
     command_output: CommandOutput,
@@ -37,7 +37,7 @@ impl Listening {
     pub(super) fn open(plan: &Plan, command_output: CommandOutput, clock: Clock) -> Result<Listening> {
         let matcher = match &plan.ops {
             Some(OpsSpec::Output { pattern, reads }) if matches!(plan.target, Target::Command { .. }) => {
-                Some((Matcher::new(pattern, *reads)?, *reads))
+                Some(Matcher::new(pattern, *reads)?)
             }
             _ => None,
         };
@@ -84,7 +84,7 @@ impl Listening {
 
     /// Time of the last number of operations, and the total with it.
     fn latest(&self) -> Option<Point> {
-        self.matcher.as_ref().and_then(|(matcher, _)| matcher.latest())
+        self.matcher.as_ref().and_then(Matcher::latest)
     }
 
     /// Forwards the output that arrives within `patience`; true if there was any.
@@ -99,8 +99,8 @@ impl Listening {
                 Err(error) => drop(failure.get_or_insert(error.to_string())),
             }
             match matcher {
-                Some((matcher, _)) if bytes.is_empty() => matcher.end(stream, clock.now()),
-                Some((matcher, _)) => matcher.take(stream, bytes, clock.now()),
+                Some(matcher) if bytes.is_empty() => matcher.end(stream, clock.now()),
+                Some(matcher) => matcher.take(stream, bytes, clock.now()),
                 None => {}
             }
             latencies.iter_mut().for_each(|latencies| latencies.take(stream, bytes));
@@ -121,8 +121,9 @@ impl Listening {
             ));
         }
         let now = self.clock.now();
-        if let Some((matcher, _)) = &mut self.matcher {
+        if let Some(matcher) = &mut self.matcher {
             [Stream::Out, Stream::Err].into_iter().for_each(|stream| matcher.end(stream, now));
+            notes.extend(matcher.note());
         }
         let mut latencies = outlet.waiting;
         if let Some(found) = self.latencies.take() {
@@ -130,7 +131,7 @@ impl Listening {
             latencies.extend(rows);
             notes.extend(found);
         }
-        let (latest, reads) = (self.latest(), self.matcher.as_ref().map(|(_, reads)| *reads));
+        let (latest, reads) = (self.latest(), self.matcher.as_ref().map(Matcher::reads));
         if let Some(failure) = self.failure {
             notes.push(note("output-lost", format!("not all of the command's output could be passed on: {failure}")));
         }

@@ -28,10 +28,6 @@ impl LastCount {
     /// A target that has ended counts no more. A total read slightly later is therefore dated to the end, and repeated
     /// for the counters' last reading, which comes after it.
     pub(super) fn reach_end(&mut self, ended: &Ended, now: Nanos) {
-        // Operations belong to the session, though its end was noted before they were read.
-        for row in &mut self.latencies {
-            row.at = row.at.min(ended.at);
-        }
         if ended.reason != EndReason::TargetGone {
             return;
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Read};
 
 /// The format of the stream. Raise it with each change of [`Event`] or of these messages: both sides must have the same.
-pub(super) const STREAM_FORMAT: u32 = 1;
+pub(super) const STREAM_FORMAT: u32 = 2;
 
 /// The first word of the stream.
 const GREETING: &str = "ironlaw-stream";
@@ -300,6 +300,7 @@ pub(super) mod testing {
                 estimated: false,
                 count: 1,
                 longest: Nanos(4),
+                began: WaitBegan::Before,
             }),
             Event::Reading(CounterReading {
                 counter: CounterId(0),
@@ -362,7 +363,7 @@ mod tests {
     /// If this fails, the events have another form: raise [`STREAM_FORMAT`], then take over the new sum.
     #[test]
     fn events_have_the_form_of_the_format() {
-        assert_eq!((STREAM_FORMAT, crc32fast::hash(&bytes())), (1, 2_057_724_824));
+        assert_eq!((STREAM_FORMAT, crc32fast::hash(&bytes())), (2, 3_046_296_862));
     }
 
     #[test]

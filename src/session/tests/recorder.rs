@@ -3,7 +3,7 @@
 use super::support::{capture_end, lost, meta, note, sample, second, tick};
 use crate::collect::sampler::EndReason;
 use crate::error::ErrorKind;
-use crate::model::{Coverage, LossKind, RecordCount};
+use crate::model::{Coverage, LossKind, Note, RecordCount};
 use crate::session;
 use crate::session::recorder::{Recorder, add_capture_end};
 use crate::store::{Recording, Writer};
@@ -62,6 +62,13 @@ fn notes_of_the_end_come_after_those_of_the_beginning() {
     let topics: Vec<_> = meta.notes.iter().map(|note| note.topic.as_str()).collect();
     assert_eq!(topics, ["no-pmu", "ops-gap", "no-pmu"]);
     assert_eq!((meta.duration_ns, meta.exit_status), (Some(second(1).0), None));
+    // Of the sampling frequency, the last one counts.
+    for slowed in [1, 2] {
+        last.notes = vec![note(Note::SAMPLING_SLOWED); slowed];
+        add_capture_end(&mut meta, &last);
+        let of_the_rate = meta.notes.iter().filter(|note| note.topic == Note::SAMPLING_SLOWED);
+        assert_eq!(of_the_rate.count(), slowed);
+    }
 }
 
 #[test]

@@ -2,12 +2,14 @@
 //! An invalid section counts as absent.
 
 use super::attr::{self, Attr};
+use super::simpleperf::{self, RecordedSymbols};
 use crate::abi::{Cursor, parse_cpu_list};
 use crate::model::{BuildId, CpuTopology, HostFacts};
 use rustc_hash::FxHashMap;
 
 /// Numbers of the sections (`HEADER_*`).
 pub(super) mod feature {
+    pub const TRACING_DATA: u32 = 1;
     pub const BUILD_ID: u32 = 2;
     pub const HOSTNAME: u32 = 3;
     pub const OSRELEASE: u32 = 4;
@@ -21,6 +23,7 @@ pub(super) mod feature {
     pub const CPU_TOPOLOGY: u32 = 13;
     pub const NUMA_TOPOLOGY: u32 = 14;
     pub const GROUP_DESC: u32 = 17;
+    pub const DIR_FORMAT: u32 = 24;
     pub const CLOCK_DATA: u32 = 29;
     /// Number of bits for sections in the header.
     pub const MOST: u32 = 256;
@@ -92,6 +95,16 @@ impl<'a> Features<'a> {
         // Version and clock.
         section.skip(8)?;
         Some((section.u64()?, section.u64()?))
+    }
+
+    /// The symbols that simpleperf stored.
+    #[must_use]
+    pub fn symbols(&self) -> RecordedSymbols {
+        let mut symbols = RecordedSymbols::default();
+        for (number, messages) in [(simpleperf::feature::FILE, false), (simpleperf::feature::FILE2, true)] {
+            symbols.read(self.sections.get(&number).copied().unwrap_or_default(), messages);
+        }
+        symbols
     }
 
     /// The binaries that samples fell into.

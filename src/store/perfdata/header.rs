@@ -4,6 +4,7 @@
 use super::attr::{self, Attr};
 use super::features::{Build, Features, build, feature};
 use super::stream::{Stream, own};
+use super::tracing::tracepoints;
 use crate::abi::Cursor;
 use crate::abi::perf::kind;
 use crate::error::{Error, ErrorKind, Result};
@@ -98,6 +99,11 @@ impl<'a> PerfData<'a> {
         let id = Cursor::new(body.get(at..)?, self.big).u64()?;
         // Records synthesized by perf have no id.
         if id == 0 { Some(0) } else { self.event_by_id(id) }
+    }
+
+    /// Whether its records are those of several threads, one after the other: no round is over before all are read.
+    pub(super) fn is_of_threads(&self) -> bool {
+        self.features.sections.contains_key(&feature::DIR_FORMAT)
     }
 
     /// The index of the event with that id.
@@ -213,6 +219,10 @@ impl<'a> PerfData<'a> {
                         self.features.sections.insert(number, cursor.rest());
                     }
                 }
+                // As in a file, where the section of that number holds it.
+                own::TRACING_DATA if self.piped => {
+                    self.features.sections.insert(feature::TRACING_DATA, stream.behind_last());
+                }
                 own::BUILD_ID => self.builds.extend(build(raw.misc, body, self.big)),
                 own::EVENT_UPDATE => {
                     /// `PERF_EVENT_UPDATE__NAME`.
@@ -234,6 +244,17 @@ impl<'a> PerfData<'a> {
         }
     }
 
+    /// Names the tracepoints that nothing else names.
+    fn name_tracepoints(&mut self) {
+        let nameless = |event: &&mut PerfEvent| event.attr.kind == TRACEPOINT && event.name.is_none();
+        let Some(data) = self.features.sections.get(&feature::TRACING_DATA) else { return };
+        if self.events.iter_mut().any(|event| nameless(&event)) {
+            let names = tracepoints(data);
+            let events = self.events.iter_mut().filter(nameless);
+            events.for_each(|event| event.name = names.get(&event.attr.config).cloned());
+        }
+    }
+
     /// Adds names and groups, which the head stores apart from the events.
     fn described(&mut self) {
         let descriptions = self.features.descriptions();
@@ -247,6 +268,7 @@ impl<'a> PerfData<'a> {
                 event.ids.clone_from(&found.ids);
             }
         }
+        self.name_tracepoints();
         for (number, (first, members)) in
             (0..).zip(self.features.groups().into_iter().filter(|(_, members)| *members > 1))
         {
@@ -257,6 +279,9 @@ impl<'a> PerfData<'a> {
         self.by_id = numbered.flat_map(|(at, event)| event.ids.iter().map(move |id| (*id, at))).collect();
     }
 }
+
+/// `PERF_TYPE_TRACEPOINT`.
+const TRACEPOINT: u32 = 2;
 
 /// The position of the first list that contains an id.
 fn first_by_id<'a>(lists: impl Iterator<Item = &'a Vec<u64>>) -> FxHashMap<u64, usize> {
@@ -420,6 +445,43 @@ mod tests {
             let bytes = Fake::file(big, None);
             assert_eq!(PerfData::parse(&bytes).unwrap().features.host().hostname, "node7");
         }
+    }
+
+    #[test]
+    fn the_files_of_a_directory_are_read_as_one() {
+        for big in [false, true] {
+            let head = Fake::file(big, None);
+            let mut part = Fake { bytes: vec![], big };
+            part.record(kind::SAMPLE, 1, &[70, 0x3000, 5]);
+            part.record(own::FINISHED_ROUND, 0, &[]);
+            let bytes = super::super::joined(&head, &[part.bytes.clone(), part.bytes]).unwrap();
+            let perf = PerfData::parse(&bytes).unwrap();
+            let found = samples(&perf);
+            assert_eq!(found.len(), 4, "{found:?}");
+            assert_eq!((perf.features.host().hostname.as_str(), perf.gaps.len()), ("node7", 0));
+            assert!(super::super::joined(&head[..60], &[]).is_none());
+        }
+    }
+
+    #[test]
+    fn a_pipe_names_its_tracepoints_by_the_tracing_files_in_it() {
+        let mut attr = Fake { bytes: vec![], big: false };
+        attr.attr(316);
+        attr.bytes[0] = 2;
+        let mut words: Vec<u64> = crate::abi::Words::new(&attr.bytes, false).iter().collect();
+        words.push(70);
+        let mut pipe = Fake { bytes: b"PERFILE2".to_vec(), big: false };
+        pipe.words(&[16]);
+        pipe.record(own::ATTR, 0, &words);
+        let data = super::super::tracing::fake::data();
+        let padded = data.len().next_multiple_of(8);
+        pipe.bytes.extend(super::super::stream::fake::record(own::TRACING_DATA, 0, &(padded as u32).to_le_bytes()));
+        pipe.bytes.extend(&data);
+        pipe.bytes.resize(pipe.bytes.len() + padded - data.len(), 0);
+        pipe.records();
+        let perf = PerfData::parse(&pipe.bytes).unwrap();
+        assert_eq!(perf.events[0].name.as_deref(), Some("sched:sched_switch"));
+        assert!(perf.gaps.is_empty(), "{:?}", perf.gaps);
     }
 
     #[test]

@@ -5,18 +5,23 @@
 //! allocates whatever a damaged header asks for, and skips branch records and counter values. Hence this module.
 
 mod attr;
+mod directory;
 mod features;
 mod header;
 mod order;
 mod record;
 mod records;
+mod simpleperf;
 mod stream;
+mod tracing;
 
 pub use attr::Attr;
+pub use directory::joined;
 pub use features::Build;
 pub use header::{PerfData, PerfEvent};
 pub use record::{KernelSymbol, ReadValues, RecordBody, Sample};
 pub use records::{Record, Records};
+pub use simpleperf::RecordedSymbols;
 
 #[cfg(test)]
 mod tests;

@@ -100,6 +100,7 @@ impl<'f, 'a> Records<'f, 'a> {
     /// Queues a record. One without a time is returned at once, as in perf: it was made before the others.
     fn sort(&mut self, raw: Raw<'a>) -> Option<Record<'a>> {
         match raw.kind {
+            own::FINISHED_ROUND if self.file.is_of_threads() => {}
             own::FINISHED_ROUND => {
                 let held = self.rounds.len();
                 let ready = self.rounds.finish_round();

@@ -36,6 +36,8 @@ pub(super) struct Raw<'a> {
 /// A position in the data section.
 pub(super) struct Stream<'a> {
     rest: &'a [u8],
+    /// What follows the last record without being part of it.
+    behind: &'a [u8],
     /// Where `rest` lies in the file.
     at: usize,
     big: bool,
@@ -59,7 +61,18 @@ impl<'a> Stream<'a> {
     /// Starts at a data section that begins at byte `at` of its file.
     pub(super) fn new(bytes: &'a [u8], at: usize, big: bool, piped: bool) -> Stream<'a> {
         let room = PERF_UNPACKED_LEAST.max((bytes.len() as u64).saturating_mul(PERF_UNPACKED_RATIO));
-        Stream { rest: bytes, at, big, piped, unpacker: None, unpacked: Vec::new(), done: 0, room, gap: None }
+        Stream {
+            rest: bytes,
+            behind: &[],
+            at,
+            big,
+            piped,
+            unpacker: None,
+            unpacked: Vec::new(),
+            done: 0,
+            room,
+            gap: None,
+        }
     }
 
     /// Where the next record lies in the file.
@@ -70,6 +83,11 @@ impl<'a> Stream<'a> {
     /// Why reading ended before the data did, if it did.
     pub(super) fn gap(&self) -> Option<&str> {
         self.gap.as_deref()
+    }
+
+    /// What follows the last record without being part of it: traces, and in a pipe the kernel's tracing files.
+    pub(super) fn behind_last(&self) -> &'a [u8] {
+        self.behind
     }
 
     /// The next record; a compressed record is replaced by its contents.
@@ -105,6 +123,7 @@ impl<'a> Stream<'a> {
             self.end("the record there is not whole");
             return None;
         };
+        self.behind = self.rest.get(length..step).unwrap_or_default();
         self.rest = rest;
         self.at += step;
         Some(Raw { body: Cow::Borrowed(raw.body), kind: raw.kind, misc: raw.misc })

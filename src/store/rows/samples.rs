@@ -3,7 +3,7 @@
 
 use super::Rows;
 use crate::error::Result;
-use crate::model::{Lost, OffCpu, Sample, StackId};
+use crate::model::{Lost, OffCpu, Sample, StackId, WaitBegan};
 use crate::store::words::Word;
 use crate::tables::Table;
 use crate::units::Nanos;
@@ -66,6 +66,7 @@ impl Rows for OffCpu {
             .bool("estimated", events.iter().map(|span| span.estimated))
             .u64("count", events.iter().map(|span| span.count))
             .u64("longest_ns", events.iter().map(|span| span.longest.0))
+            .text("began", events.iter().map(|span| span.began.word()))
             .build()
     }
 
@@ -74,6 +75,7 @@ impl Rows for OffCpu {
         let (state, blocked, queued) = (table.text("state")?, table.u64("blocked_ns")?, table.opt_u64("queued_ns")?);
         let (stack, end, estimated) = (table.opt_u32("stack")?, table.text("end")?, table.opt_bool("estimated")?);
         let (count, longest) = (table.opt_u64("count")?, table.opt_u64("longest_ns")?);
+        let began = table.opt_text("began")?;
         let mut unknown = 0;
         for row in 0..table.rows() {
             match (Word::from_word(state[row]), Word::from_word(end[row])) {
@@ -91,6 +93,7 @@ impl Rows for OffCpu {
                     longest: Nanos(
                         longest[row].unwrap_or(blocked[row].saturating_add(queued[row].unwrap_or_default())),
                     ),
+                    began: began[row].and_then(WaitBegan::from_word).unwrap_or_default(),
                 }),
                 _ => unknown += 1,
             }

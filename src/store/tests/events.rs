@@ -5,6 +5,7 @@ use crate::model::{
     LossKind, Lost, Mark, Membership, MembershipSource, MemoryAccess, MemoryLevel, ModuleDef, ModuleId, ModuleKind,
     NeighbourDef, NeighbourId, NeighbourKind, NeighbourUse, NodeMemory, OffCpu, PageKind, Sample, Scope, Snoop,
     StackDef, StackEnd, StackId, Symbol, TaskChange, TaskEvent, TaskState, Tick, TimedOperation, TlbResult, Unit,
+    WaitBegan,
 };
 use crate::units::{Nanos, Ops};
 use proptest::prelude::*;
@@ -67,6 +68,7 @@ pub fn chunk(number: u32) -> Vec<Event> {
             estimated: true,
             count: 2,
             longest: Nanos(5),
+            began: WaitBegan::Before,
         }),
         Event::Reading(CounterReading {
             counter: CounterId(0),
@@ -174,8 +176,9 @@ fn off_cpu(stacks: u32) -> impl Strategy<Value = Event> {
     let stack = proptest::option::of((0..stacks).prop_map(StackId));
     let spans = (nanos(), nanos(), proptest::option::of(nanos()));
     let states = proptest::sample::select(states.to_vec());
-    (spans, any::<u32>(), any::<u32>(), states, stack, end(), any::<bool>()).prop_map(
-        |((at, blocked, queued), pid, tid, state, stack, end, estimated)| {
+    let began = proptest::sample::select(vec![WaitBegan::Seen, WaitBegan::Before, WaitBegan::LongBefore]);
+    (spans, any::<u32>(), any::<u32>(), states, stack, (end(), began), any::<bool>()).prop_map(
+        |((at, blocked, queued), pid, tid, state, stack, (end, began), estimated)| {
             Event::OffCpu(OffCpu {
                 at,
                 pid,
@@ -188,6 +191,7 @@ fn off_cpu(stacks: u32) -> impl Strategy<Value = Event> {
                 estimated,
                 count: 1 + u64::from(pid),
                 longest: blocked,
+                began,
             })
         },
     )

@@ -2,12 +2,13 @@
 
 use super::nesting::is_too_deep;
 use super::sections::Sections;
+use super::split::{SplitSections, SplitSource, SplitUnits};
 use super::unit_index::UnitIndex;
 use super::{Reader, UnitRef};
 use crate::model::Symbol;
 use crate::model::limits::UNITS_AT_ADDRESS;
 use crate::symbols::demangle::demangle;
-use addr2line::Context;
+use addr2line::{Context, LookupContinuation, LookupResult};
 use gimli::{
     AbbreviationsCacheStrategy, DebugAranges, DebugInfo, DebugInfoOffset, Dwarf, LittleEndian, Reader as _,
     Section as _, UnitHeader,
@@ -26,6 +27,7 @@ const UNIT: usize = 64 << 10;
 pub(super) struct Lookup<'a> {
     sections: &'a Sections,
     supplement: Option<&'a Sections>,
+    split: SplitUnits<'a>,
     listed: UnitIndex,
     /// Read for addresses that are not listed: it takes a look at every unit.
     stated: OnceCell<UnitIndex>,
@@ -40,11 +42,16 @@ pub(super) struct Lookup<'a> {
 
 impl<'a> Lookup<'a> {
     /// Finds the units that are listed. Errors: the sections are damaged.
-    pub(super) fn new(sections: &'a Sections, supplement: Option<&'a Sections>) -> gimli::Result<Lookup<'a>> {
+    pub(super) fn new(
+        sections: &'a Sections,
+        supplement: Option<&'a Sections>,
+        split: &'a SplitSections,
+    ) -> gimli::Result<Lookup<'a>> {
         let listed = UnitIndex::listed(&sections.dwarf()?);
         let (stated, units, all) = (OnceCell::new(), RefCell::default(), OnceCell::new());
         let (sound, limited) = (RefCell::default(), Cell::new(false));
-        Ok(Lookup { sections, supplement, listed, stated, units, all, sound, limited })
+        let split = SplitUnits::new(split);
+        Ok(Lookup { sections, supplement, split, listed, stated, units, all, sound, limited })
     }
 
     /// Memory of what was read, bytes, about.
@@ -55,17 +62,17 @@ impl<'a> Lookup<'a> {
     }
 
     /// The names at an address, innermost first. A name is empty if only its line is known.
-    pub(super) fn names(&self, address: u64) -> Vec<Symbol> {
-        let among = |index| self.among(index, address);
-        among(&self.listed).or_else(|| among(self.stated())).unwrap_or_else(|| self.among_all(address))
+    pub(super) fn names(&self, address: u64, from: SplitSource<'_>) -> Vec<Symbol> {
+        let among = |index| self.among(index, address, from);
+        among(&self.listed).or_else(|| among(self.stated())).unwrap_or_else(|| self.among_all(address, from))
     }
 
     /// `None` if another index may know more.
-    fn among(&self, index: &UnitIndex, address: u64) -> Option<Vec<Symbol>> {
+    fn among(&self, index: &UnitIndex, address: u64, from: SplitSource<'_>) -> Option<Vec<Symbol>> {
         let mut units = index.at(address);
         for place in units.by_ref().take(UNITS_AT_ADDRESS) {
-            let Some(unit) = self.unit(place) else { return Some(self.among_all(address)) };
-            let names = frames(&unit, address);
+            let Some(unit) = self.unit(place) else { return Some(self.among_all(address, from)) };
+            let names = self.frames(&unit, address, from);
             if !names.is_empty() {
                 return Some(names);
             }
@@ -81,18 +88,23 @@ impl<'a> Lookup<'a> {
     }
 
     /// The same, from all units.
-    pub(super) fn among_all(&self, address: u64) -> Vec<Symbol> {
+    pub(super) fn among_all(&self, address: u64, from: SplitSource<'_>) -> Vec<Symbol> {
         if !self.may_ask_all(address) {
             self.limited.set(true);
             return Vec::new();
         }
         let all = self.all.get_or_init(|| self.read_all().ok());
-        all.as_ref().map(|all| frames(all, address)).unwrap_or_default()
+        all.as_ref().map(|all| self.frames(all, address, from)).unwrap_or_default()
     }
 
     /// Whether an address has no names because of a limit.
     pub(super) fn is_limited(&self) -> bool {
-        self.limited.get()
+        self.limited.get() || self.split.is_limited()
+    }
+
+    /// Whether an address has no inlined calls because the file that they are in is not here.
+    pub(super) fn is_missing(&self) -> bool {
+        self.split.is_missing()
     }
 
     /// Whether the units that addr2line searches for an address are few and none of them is nested too deeply.
@@ -152,6 +164,34 @@ impl<'a> Lookup<'a> {
         let is_sound = !is_too_deep(UnitRef::new(&dwarf, &unit))?;
         is_sound.then(|| Context::from_dwarf(dwarf)).transpose()
     }
+
+    /// The names at an address in a unit, or in one of several.
+    fn frames(&self, context: &Context<Reader<'a>>, address: u64, from: SplitSource<'_>) -> Vec<Symbol> {
+        let mut found = context.find_frames(address);
+        let frames = loop {
+            found = match found {
+                LookupResult::Output(frames) => break frames,
+                LookupResult::Load { load, continuation } => continuation.resume(self.split.load(&load, from)),
+            };
+        };
+        let Ok(mut frames) = frames else { return Vec::new() };
+        let mut symbols = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
+            let location = frame.location.as_ref();
+            symbols.push(Symbol {
+                function: function.map(|name| demangle(&name)).unwrap_or_default(),
+                file: location.and_then(|at| at.file).map(str::to_string),
+                line: location.and_then(|at| at.line),
+                inlined: true,
+            });
+        }
+        // Every frame but the outermost was inlined into the next.
+        if let Some(outermost) = symbols.last_mut() {
+            outermost.inlined = false;
+        }
+        symbols
+    }
 }
 
 /// Whether an abbreviation of the unit has the form of a reference into other units.
@@ -175,24 +215,4 @@ fn refers_to_others(dwarf: &Dwarf<Reader<'_>>, header: &UnitHeader<Reader<'_>>) 
         }
     }
     Ok(false)
-}
-
-fn frames(context: &Context<Reader<'_>>, address: u64) -> Vec<Symbol> {
-    let Ok(mut frames) = context.find_frames(address).skip_all_loads() else { return Vec::new() };
-    let mut symbols = Vec::new();
-    while let Ok(Some(frame)) = frames.next() {
-        let function = frame.function.as_ref().and_then(|name| name.raw_name().ok());
-        let location = frame.location.as_ref();
-        symbols.push(Symbol {
-            function: function.map(|name| demangle(&name)).unwrap_or_default(),
-            file: location.and_then(|at| at.file).map(str::to_string),
-            line: location.and_then(|at| at.line),
-            inlined: true,
-        });
-    }
-    // Every frame but the outermost was inlined into the next.
-    if let Some(outermost) = symbols.last_mut() {
-        outermost.inlined = false;
-    }
-    symbols
 }

@@ -7,10 +7,12 @@ mod inflated;
 mod lookup;
 mod nesting;
 mod sections;
+mod split;
 mod unit_index;
 
 pub(super) use debug::Debug;
 pub(super) use sections::{Cached, cached, open};
+pub(super) use split::{SplitFiles, SplitSource, is_split};
 
 /// A part of a debug section.
 type Reader<'a> = gimli::EndianSlice<'a, gimli::LittleEndian>;

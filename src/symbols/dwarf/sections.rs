@@ -27,6 +27,14 @@ const NEEDED: [&str; 12] = [
     ".debug_tu_index",
 ];
 
+/// Sections of which a package of units has parts for each unit, and which nothing is read from: zeros of their length stand
+/// for them, of which no page is ever touched.
+const PASSED_OVER: [&str; 5] =
+    [".debug_loc.dwo", ".debug_loclists.dwo", ".debug_macinfo.dwo", ".debug_macro.dwo", ".debug_types.dwo"];
+
+/// Ends the names of sections in the files that debug information is split into.
+const SPLIT: &str = ".dwo";
+
 /// The location of a section's bytes.
 enum Data {
     /// Uncompressed, at an offset of the file, so many bytes.
@@ -50,8 +58,18 @@ impl Sections {
         let cache = cached(of);
         let file = open(&headers).ok()?;
         let (mut found, mut inflated_bytes) = (FxHashMap::default(), 0);
+        let is_package = file.section_by_name(".debug_cu_index").is_some();
         for section in file.sections() {
-            let Some(name) = section.name().ok().filter(|name| NEEDED.contains(name)) else { continue };
+            if let Some(name) = section.name().ok().filter(|name| is_package && PASSED_OVER.contains(name)) {
+                let range = section.compressed_file_range().ok()?;
+                let is_plain = range.format == CompressionFormat::None && range.uncompressed_size <= of.length();
+                if is_plain || !is_refused(&range, inflated_bytes) {
+                    found.insert(name.to_string(), zeros(range.uncompressed_size));
+                }
+                continue;
+            }
+            let is_needed = |name: &&str| NEEDED.contains(&name.strip_suffix(SPLIT).unwrap_or(name));
+            let Some(name) = section.name().ok().filter(is_needed) else { continue };
             let range = section.compressed_file_range().ok()?;
             let data = if range.format == CompressionFormat::None {
                 Data::At(range.offset, range.compressed_size)
@@ -77,7 +95,16 @@ impl Sections {
     }
 
     fn get(&self, id: SectionId) -> Reader<'_> {
-        let bytes = match self.found.get(id.name()) {
+        self.named(id.name())
+    }
+
+    /// A section of a file that debug information is split into.
+    pub(super) fn get_split(&self, id: SectionId) -> Reader<'_> {
+        self.named(id.dwo_name().unwrap_or_default())
+    }
+
+    fn named(&self, name: &str) -> Reader<'_> {
+        let bytes = match self.found.get(name) {
             Some(Data::At(offset, size)) => (&self.cache).read_bytes_at(*offset, *size).unwrap_or(&[]),
             Some(Data::Inflated(bytes, size)) => (**bytes).as_ref().get(..*size).unwrap_or(&[]),
             None => &[],
@@ -87,7 +114,7 @@ impl Sections {
 
     /// Memory of all units once they are read, bytes: about that of what describes them.
     pub(super) fn bytes(&self) -> usize {
-        self.get(SectionId::DebugInfo).len()
+        self.get(SectionId::DebugInfo).len() + self.get_split(SectionId::DebugInfo).len()
     }
 
     pub(super) fn has_units(&self) -> bool {
@@ -102,6 +129,12 @@ impl Sections {
     pub(super) fn dwarf(&self) -> gimli::Result<Dwarf<Reader<'_>>> {
         Dwarf::load(|id| Ok(self.get(id)))
     }
+}
+
+/// As many as a section has that is not read.
+fn zeros(size: u64) -> Data {
+    let size = usize::try_from(size).unwrap_or(0);
+    Data::Inflated(std::sync::Arc::new(vec![0; size]), size)
 }
 
 /// The name under which a section is stored: of exactly this file. What the section holds may be another user's choice.

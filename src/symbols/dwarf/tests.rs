@@ -3,6 +3,7 @@
 
 use super::lookup::Lookup;
 use super::sections::{Sections, cached, open};
+use super::split::{SplitSections, SplitSource};
 use crate::model::ObjectFile;
 use crate::model::limits::{INLINED_DEPTH, UNITS_AT_ADDRESS};
 use crate::symbols::tests::Shelf;
@@ -20,6 +21,11 @@ fn is_code(flags: SectionFlags) -> bool {
     matches!(flags, SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(object::elf::SHF_EXECINSTR))
 }
 
+/// Nothing is split into other files.
+fn nowhere(shelf: &Shelf) -> SplitSource<'_> {
+    SplitSource { place: None, files: shelf }
+}
+
 /// Returns how many addresses have names, and how many of them inlined calls.
 fn compare(path: &Path) -> (usize, usize) {
     let (file, cache) = (read(path), cached(&read(path)));
@@ -29,7 +35,8 @@ fn compare(path: &Path) -> (usize, usize) {
         Sections::read(&read(&path.parent().unwrap().join(name)), &Shelf::default()).unwrap()
     });
     let main = Sections::read(&file, &Shelf::default()).unwrap();
-    let lookup = Lookup::new(&main, supplement.as_ref()).unwrap();
+    let (split, shelf) = (SplitSections::default(), Shelf::default());
+    let (lookup, from) = (Lookup::new(&main, supplement.as_ref(), &split).unwrap(), nowhere(&shelf));
     // In separate files they have no bytes.
     let code: Vec<_> = object.sections().filter(|section| is_code(section.flags())).collect();
     assert!(!code.is_empty(), "{}", path.display());
@@ -39,8 +46,8 @@ fn compare(path: &Path) -> (usize, usize) {
         for nth in 0..ADDRESSES.min(size) {
             // In an order in which neighbours do not follow each other.
             let address = start + (nth * 2_654_435_761) % size;
-            let found = lookup.names(address);
-            assert_eq!(found, lookup.among_all(address), "{address:#x} in {}", path.display());
+            let found = lookup.names(address, from);
+            assert_eq!(found, lookup.among_all(address, from), "{address:#x} in {}", path.display());
             named += usize::from(found.iter().any(|symbol| !symbol.function.is_empty()));
             inlined += usize::from(found.len() > 1);
         }
@@ -96,12 +103,14 @@ fn nested(depth: usize) -> Vec<u8> {
 
 #[test]
 fn inlined_calls_are_followed_only_so_deep_by_any_way() {
+    let (split, shelf) = (SplitSections::default(), Shelf::default());
+    let from = nowhere(&shelf);
     for (depth, names) in [(0, 1), (1, 2), (INLINED_DEPTH, INLINED_DEPTH + 1), (INLINED_DEPTH + 1, 0), (100_000, 0)] {
         let refers = [&ABBREVIATIONS[..ABBREVIATIONS.len() - 1], REFERRING].concat();
         for abbreviations in [ABBREVIATIONS, &refers] {
             let sections = Sections::of(&[(".debug_info", &unit(&nested(depth))), (".debug_abbrev", abbreviations)]);
-            let lookup = Lookup::new(&sections, None).unwrap();
-            assert_eq!(lookup.names(CODE.0).len(), names, "{depth} levels");
+            let lookup = Lookup::new(&sections, None, &split).unwrap();
+            assert_eq!(lookup.names(CODE.0, from).len(), names, "{depth} levels");
             assert_eq!(lookup.is_limited(), names == 0, "{depth} levels");
         }
     }
@@ -109,21 +118,25 @@ fn inlined_calls_are_followed_only_so_deep_by_any_way() {
 
 #[test]
 fn inlined_calls_beside_each_other_are_not_within_each_other() {
+    let (split, shelf) = (SplitSections::default(), Shelf::default());
+    let from = nowhere(&shelf);
     let beside = [entry(3, "inner"), vec![0]].concat().repeat(10 * INLINED_DEPTH);
     let info = unit(&[entry(2, "outer"), beside, vec![0]].concat());
     let sections = Sections::of(&[(".debug_info", &info), (".debug_abbrev", ABBREVIATIONS)]);
-    let lookup = Lookup::new(&sections, None).unwrap();
-    assert_eq!((lookup.names(CODE.0).len(), lookup.is_limited()), (2, false));
+    let lookup = Lookup::new(&sections, None, &split).unwrap();
+    assert_eq!((lookup.names(CODE.0, from).len(), lookup.is_limited()), (2, false));
 }
 
 #[test]
 fn only_so_many_units_are_searched_for_an_address() {
+    let (split, shelf) = (SplitSections::default(), Shelf::default());
+    let from = nowhere(&shelf);
     for (others, found) in [(0, true), (UNITS_AT_ADDRESS - 1, true), (UNITS_AT_ADDRESS, false), (10_000, false)] {
         let info = [unit(&[]).repeat(others), unit(&nested(0))].concat();
         let sections = Sections::of(&[(".debug_info", &info), (".debug_abbrev", ABBREVIATIONS)]);
-        let lookup = Lookup::new(&sections, None).unwrap();
-        assert_eq!(lookup.names(CODE.0).len(), usize::from(found), "{others} others");
+        let lookup = Lookup::new(&sections, None, &split).unwrap();
+        assert_eq!(lookup.names(CODE.0, from).len(), usize::from(found), "{others} others");
         assert_eq!(lookup.is_limited(), !found, "{others} others");
-        assert_eq!(lookup.among_all(CODE.0).len(), usize::from(found), "{others} others");
+        assert_eq!(lookup.among_all(CODE.0, from).len(), usize::from(found), "{others} others");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 const MAP_CREATE: libc::c_long = 0;
@@ -10,6 +11,7 @@ const MAP_UPDATE: libc::c_long = 2;
 const MAP_DELETE: libc::c_long = 3;
 const PROG_LOAD: libc::c_long = 5;
 const PROG_TEST_RUN: libc::c_long = 10;
+const OBJECT_INFO: libc::c_long = 15;
 const RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const MAP_LOOKUP_AND_DELETE: libc::c_long = 21;
 const MAP_LOOKUP_BATCH: libc::c_long = 24;
@@ -93,6 +95,26 @@ struct TestRun {
     batch_size: u32,
     padding: u32,
 }
+
+/// The part of `union bpf_attr` for asking about a program.
+#[repr(C)]
+struct Question {
+    program: u32,
+    size: u32,
+    answer: u64,
+}
+
+/// The front of `struct bpf_prog_info`.
+#[repr(C)]
+#[derive(Default)]
+struct ProgramInfo {
+    before: [u64; 13],
+    starts_count: u32,
+    lengths_count: u32,
+    starts: u64,
+    lengths: u64,
+}
+
 /// The part of `union bpf_attr` for reading many elements at once.
 #[repr(C)]
 struct Batch {
@@ -216,6 +238,21 @@ pub(super) fn load(kind: u32, program: &[Instruction]) -> io::Result<OwnedFd> {
         flags: 0,
     };
     opened(PROG_LOAD, &load)
+}
+
+/// The kernel addresses of a program's machine code; `None` where the kernel does not show them or interprets programs.
+pub(super) fn machine_code(program: &OwnedFd) -> Option<Range<u64>> {
+    let (mut start, mut length) = (0_u64, 0_u32);
+    let mut info = ProgramInfo {
+        starts_count: 1,
+        lengths_count: 1,
+        starts: &raw mut start as u64,
+        lengths: &raw mut length as u64,
+        ..ProgramInfo::default()
+    };
+    let (program, size) = (program.as_raw_fd() as u32, size_of::<ProgramInfo>() as u32);
+    bpf(OBJECT_INFO, &Question { program, size, answer: &raw mut info as u64 }).ok()?;
+    (start > 0 && length > 0).then(|| start..start + u64::from(length))
 }
 
 /// Attaches a program to a tracepoint for as long as the descriptor is open.

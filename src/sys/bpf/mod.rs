@@ -6,6 +6,7 @@ mod interrupts;
 mod latency;
 mod open_calls;
 mod process_filter;
+mod run_times;
 mod thread_entry;
 mod wait_sums;
 
@@ -14,5 +15,6 @@ pub use latency::MOST_KEPT;
 pub use latency::{CallEnds, CallLengths, KeptCall};
 pub use open_calls::OpenCalls;
 pub use process_filter::ProcessFilter;
+pub use run_times::{RunTime, RunTimes};
 pub use thread_entry::STATES;
 pub use wait_sums::{OUTPUT, StacksTime, Sum, ThreadSums, WaitRecord, WaitSums};

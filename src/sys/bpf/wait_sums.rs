@@ -17,12 +17,15 @@ use super::code::{
 use super::interrupts;
 use super::open_calls::{self, OpenCalls};
 use super::process_filter::ProcessFilter;
+use super::run_times::{Links, RunTimes};
 use super::thread_entry::{BLOCKED, IDS, LEFT, QUEUED, STATE, STATES, SUMS, WOKEN, WORDS};
 use crate::units::Nanos;
 use std::ffi::CStr;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
+use std::sync::PoisonError;
 
 /// `PERF_COUNT_SW_BPF_OUTPUT`: the software event whose samples programs write.
 pub const OUTPUT: u64 = 10;
@@ -168,7 +171,7 @@ pub struct WaitSums {
     out: OwnedFd,
     calls: Option<OpenCalls>,
     programs: Vec<(OwnedFd, &'static CStr)>,
-    attached: Vec<OwnedFd>,
+    attached: Links,
 }
 
 impl WaitSums {
@@ -192,7 +195,7 @@ impl WaitSums {
         if calls.is_some() {
             programs.extend(interrupts::programs(&threads)?);
         }
-        let sums = WaitSums { filter, threads, settings, out, calls, programs, attached: Vec::new() };
+        let sums = WaitSums { filter, threads, settings, out, calls, programs, attached: Links::default() };
         // A kernel without one of the tracepoints refuses here.
         sums.links().map(drop)?;
         Ok(sums)
@@ -228,13 +231,21 @@ impl WaitSums {
     /// # Errors
     /// As `bpf(2)`.
     pub fn start(&mut self) -> io::Result<()> {
-        self.attached = self.links()?;
+        *self.attached.lock().unwrap_or_else(PoisonError::into_inner) = self.links()?;
         Ok(())
     }
 
     /// Stops: the sums stay as they are.
     pub fn stop(&mut self) {
-        self.attached.clear();
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// What measures the cost of the programs in the followed threads, on another thread.
+    ///
+    /// # Errors
+    /// As `bpf(2)`.
+    pub fn run_times(&self) -> io::Result<RunTimes> {
+        RunTimes::open(&self.programs, &self.threads, Links::clone(&self.attached))
     }
 
     fn links(&self) -> io::Result<Vec<OwnedFd>> {
@@ -257,6 +268,12 @@ impl WaitSums {
     /// The entries of the threads, by their number in the first pid namespace.
     pub(super) fn threads(&self) -> &OwnedFd {
         &self.threads
+    }
+
+    /// Where the kernel put the machine code of the programs, as far as it says that.
+    #[must_use]
+    pub fn machine_code(&self) -> Vec<Range<u64>> {
+        self.programs.iter().filter_map(|(program, _)| calls::machine_code(program)).collect()
     }
 
     /// What passing waits on has cost the threads so far, measured where they do it.
@@ -493,6 +510,9 @@ mod tests {
         let off = thread.sums.iter().fold(Nanos(0), |sum, state| sum + state.blocked + state.queued);
         assert!(sleeping.blocked >= Nanos(50_000_000) && u128::from(off.0) <= elapsed.as_nanos(), "{thread:?}");
         assert!(sleeping.longest >= Nanos(5_000_000), "{thread:?}");
+        // Without permission to see kernel addresses there is none.
+        let code = sums.machine_code();
+        assert!(code.is_empty() || code.len() == 3 && code.iter().all(|code| code.start < code.end), "{code:x?}");
         drop(end);
         sleeper.join().unwrap();
         let gone = (0..200).any(|_| {

@@ -49,12 +49,20 @@ impl CgroupFs {
         above.max_by_key(|hierarchy| hierarchy.mount.as_os_str().len())
     }
 
-    /// The directory of the group that limits a process's CPU time: the version 1 `cpu` group where that controller is
-    /// mounted, else the version 2 group; `None` without either.
-    pub fn limits_of(&self, proc: &ProcFs, pid: u32) -> Result<Option<PathBuf>> {
-        let text = proc.text(format!("{pid}/cgroup"))?;
-        let directory = |hierarchy: &Hierarchy| Some(hierarchy.directory(membership(&text, hierarchy)?));
-        Ok(self.v1("cpu").and_then(directory).or_else(|| self.v2().and_then(directory)))
+    /// The directories of the groups that limit a task's CPU time, by the text of its `cgroup` file: its own and those
+    /// around it, innermost first. They are version 1's `cpu` groups where that controller is mounted, else version 2's.
+    #[must_use]
+    pub fn limits_of(&self, text: &str) -> Vec<PathBuf> {
+        let groups = |hierarchy: &Hierarchy| {
+            let own = hierarchy.directory(membership(text, hierarchy)?);
+            Some(
+                own.ancestors()
+                    .take_while(|group| group.starts_with(&hierarchy.mount))
+                    .map(Path::to_path_buf)
+                    .collect(),
+            )
+        };
+        self.v1("cpu").and_then(groups).or_else(|| self.v2().and_then(groups)).unwrap_or_default()
     }
 
     /// CPU time and throttling of a group, from the hierarchies that report them; `None` where none does.
@@ -185,15 +193,18 @@ mod tests {
     #[test]
     fn the_old_cpu_hierarchy_limits_a_process_where_it_is_mounted() {
         let root = tempfile::tempdir().unwrap();
-        write(root.path().join("7/cgroup"), "3:cpu,cpuacct:/old\n0::/new\n");
+        let text = "3:cpu,cpuacct:/old/er\n0::/new\n";
         let line = |mount: &str, kind: &str| format!("1 0 0:1 / {mount} rw - {kind}\n");
         let (v1, v2) = (line("/c/cpu", "cgroup cgroup rw,cpu,cpuacct"), line("/c/unified", "cgroup2 cgroup2 rw"));
-        let rows = [(format!("{v1}{v2}"), Some("/c/cpu/old")), (v2, Some("/c/unified/new")), (String::new(), None)];
+        let rows = [
+            (format!("{v1}{v2}"), &["/c/cpu/old/er", "/c/cpu/old", "/c/cpu"][..]),
+            (v2, &["/c/unified/new", "/c/unified"]),
+            (String::new(), &[]),
+        ];
         for (mountinfo, expected) in rows {
             write(root.path().join("self/mountinfo"), &mountinfo);
-            let proc = ProcFs::new(root.path());
-            let group = CgroupFs::open(&proc).unwrap().limits_of(&proc, 7).unwrap();
-            assert_eq!(group.as_deref(), expected.map(Path::new), "{mountinfo}");
+            let groups = CgroupFs::open(&ProcFs::new(root.path())).unwrap().limits_of(text);
+            assert_eq!(groups, expected.iter().map(PathBuf::from).collect::<Vec<_>>(), "{mountinfo}");
         }
     }
 }

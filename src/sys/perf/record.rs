@@ -15,8 +15,10 @@ use crate::abi::{Cursor, Words};
 pub struct Layout {
     /// Members of the event's group, whose counts each sample carries after its own; 0 for no counts.
     pub members: u8,
-    /// A call chain made by the kernel.
+    /// A call chain made by the kernel: its own frames; the user's, too, where these come from nowhere else.
     pub chain: bool,
+    /// The chain has the user's frames although registers and stack come as well.
+    pub user_chain: bool,
     /// Raw tracepoint data.
     pub raw: bool,
     /// Branch records.
@@ -323,6 +325,7 @@ mod tests {
         let layout = Layout {
             members: 1,
             chain: true,
+            user_chain: false,
             raw: true,
             branches: true,
             registers: 0b111,
@@ -404,6 +407,7 @@ mod tests {
         let layout = Layout {
             members: 1,
             chain: true,
+            user_chain: false,
             raw: true,
             branches: true,
             registers: 0b111,

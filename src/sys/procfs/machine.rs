@@ -2,6 +2,8 @@
 //! Times stay in the file's own unit; only the caller knows the length of a clock tick.
 
 use super::{fields, number, parse};
+use std::io::BufRead;
+use std::ops::Range;
 
 /// One `cpu` line of `/proc/stat`, in clock ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -131,6 +133,28 @@ pub fn kernel_symbols(head: &[u8]) -> KernelSymbols {
     }
 }
 
+/// The addresses of the functions in `kallsyms` whose names are `wanted`. A function ends where the next symbol begins.
+#[must_use]
+pub fn kernel_functions(mut list: impl BufRead, wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
+    let (mut found, mut open) = (Vec::new(), None);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if !list.read_line(&mut line).is_ok_and(|read| read > 0) {
+            return found;
+        }
+        let mut fields = line.split_ascii_whitespace();
+        let (Some(address), Some(kind), Some(name)) = (fields.next(), fields.next(), fields.next()) else { continue };
+        let Ok(address) = u64::from_str_radix(address, 16) else { continue };
+        if let Some(start) = open.take_if(|start| *start != address) {
+            found.extend((start < address).then_some(start..address));
+        }
+        if address > 0 && matches!(kind, "t" | "T") && wanted(name) {
+            open = Some(address);
+        }
+    }
+}
+
 /// The soft and hard limit of that name in `/proc/PID/limits`, e.g. `Max open files`; each is `None` when unlimited.
 #[must_use]
 pub fn limit(text: &str, name: &str) -> Option<(Option<u64>, Option<u64>)> {
@@ -171,6 +195,18 @@ mod tests {
         assert_eq!(cpu_model(""), None);
         assert!(hypervisor_flag("flags\t\t: fpu hypervisor lahf_lm\n"));
         assert!(!hypervisor_flag("flags\t\t: fpu\nmodel name: hypervisor\n"));
+    }
+
+    #[test]
+    fn a_kernel_function_ends_where_the_next_symbol_begins() {
+        let list = "0000000000000000 A first\n1000 T bpf_run1\n1000 T alias\n1080 t other\n2000 D bpf_run_data\n\
+                    3000 t bpf_run2\nno line\n3040 t bpf_run3 [module]\n3050 b end\n4000 t bpf_run4\n";
+        assert_eq!(
+            kernel_functions(list.as_bytes(), |name| name.starts_with("bpf_run")),
+            [0x1000..0x1080, 0x3000..0x3040, 0x3040..0x3050]
+        );
+        let hidden = "0000000000000000 T bpf_run1\n0000000000000000 t other\n";
+        assert_eq!(kernel_functions(hidden.as_bytes(), |_| true), []);
     }
 
     #[test]

@@ -8,12 +8,14 @@ mod task;
 mod task_files;
 
 pub use machine::{
-    CpuTimes, KernelSymbols, Pressure, cpu_model, cpu_times, hypervisor_flag, kernel_symbols, limit, memory_available,
-    memory_total, pressure,
+    CpuTimes, KernelSymbols, Pressure, cpu_model, cpu_times, hypervisor_flag, kernel_functions, kernel_symbols, limit,
+    memory_available, memory_total, pressure,
 };
 pub use proc_fs::ProcFs;
 pub use status::{Status, resident_kinds, status};
-pub use task::{SchedStat, TaskStat, children, sched_details, sched_stat, storage_bytes, switches, task_stat};
+pub use task::{
+    SchedStat, TaskStat, children, last_ran, sched_details, sched_stat, storage_bytes, switches, task_stat,
+};
 pub use task_files::{Scratch, TaskDir, TaskFile};
 
 use crate::units::Nanos;

@@ -1,11 +1,12 @@
 //! The opener of its files: processes, their threads and descendants, settings and the machine.
 
-use super::{KernelSymbols, Status, children, clock_tick, fields, kernel_symbols, parse, status};
+use super::{KernelSymbols, Status, children, clock_tick, fields, kernel_functions, kernel_symbols, parse, status};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::limits::{MAPS_BYTES, PROC_BYTES};
 use crate::units::Nanos;
 use std::fs;
-use std::io::Read;
+use std::io::{BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A mounted proc file system; tests use a directory of their own.
@@ -102,6 +103,13 @@ impl ProcFs {
             Ok(_) => kernel_symbols(&head),
             Err(_) => KernelSymbols::Absent,
         }
+    }
+
+    /// The addresses of the kernel functions whose names are `wanted`; none where they are hidden.
+    #[must_use]
+    pub fn kernel_functions(&self, wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
+        let Ok(list) = fs::File::open(self.root.join("kallsyms")) else { return Vec::new() };
+        kernel_functions(BufReader::with_capacity(1 << 16, list), wanted)
     }
 
     /// `status` of a process or thread.

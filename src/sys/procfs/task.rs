@@ -2,6 +2,7 @@
 //! The parsers borrow from the buffer and allocate nothing: they run for thousands of threads per second.
 
 use super::{fields, number, parse};
+use crate::units::Nanos;
 
 /// `/proc/PID/stat` (whole process) or `/proc/PID/task/TID/stat` (one thread). Times are in clock ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +144,18 @@ pub fn sched_details(text: &[u8]) -> SchedDetails {
         }
     }
     details
+}
+
+/// When the thread last ran, from `/proc/PID/task/TID/sched`: on the clock of the CPU it ran on, which starts at boot and
+/// leaves out what interrupts and the host take. `None` on a kernel that does not print it, and for a thread that was moved
+/// to another CPU without running there: the kernel then forgets it.
+#[must_use]
+pub fn last_ran(sched: &[u8]) -> Option<Nanos> {
+    let line = sched.split(|&byte| byte == b'\n').find_map(|line| line.strip_prefix(b"se.exec_start"))?;
+    let value = std::str::from_utf8(line).ok()?.trim_start().strip_prefix(':')?.trim();
+    let (millis, nanos) = value.split_once('.')?;
+    let (millis, nanos): (u64, u64) = (millis.parse().ok()?, nanos.parse().ok().filter(|_| nanos.len() == 6)?);
+    Some(Nanos(millis.checked_mul(1_000_000)?.checked_add(nanos)?)).filter(|ran| ran.0 > 0)
 }
 
 /// Bytes a process read from and wrote to storage, from `/proc/PID/io`. Reads served from caches do not count.

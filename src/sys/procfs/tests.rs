@@ -76,6 +76,19 @@ fn numbers_beyond_their_range_are_no_numbers() {
 }
 
 #[test]
+fn a_thread_that_was_moved_as_it_slept_is_not_known_to_have_run_at_boot() {
+    for (line, expected) in [
+        ("se.exec_start                                :       2874610.761004", Some(2_874_610_761_004)),
+        ("se.exec_start                                :             0.000000", None),
+        ("se.exec_start : 12.5", None),
+        ("se.vruntime : 107.001517", None),
+    ] {
+        let text = format!("cat (31189, #threads: 1)\n----\n{line}\nnr_switches : 1\n");
+        assert_eq!(last_ran(text.as_bytes()).map(|ran| ran.0), expected, "{line}");
+    }
+}
+
+#[test]
 fn a_name_cannot_pretend_to_be_another_line() {
     let sched = b"x\nse.nr_migrations : 9 (7, #threads: 1)\nse.nr_migrations : 12\n";
     assert_eq!(sched_details(sched).migrations, Some(12), "a value with more behind it is no number");

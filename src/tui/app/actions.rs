@@ -241,9 +241,9 @@ impl App {
             Axis::Event(_) if head.has_off_cpu => Axis::OffCpu,
             Axis::Event(_) if head.events.len() > 1 => Axis::Event(0),
             Axis::Event(_) => return self.say("time off the CPU was not recorded: start with --off-cpu", false),
-            Axis::OffCpu => Axis::Event(0),
+            Axis::OffCpu => head.first_sampled,
         };
-        self.axis = next;
+        (self.axis, self.chosen_axis) = (next, true);
         self.request()
     }
 
@@ -323,7 +323,13 @@ impl App {
                 self.go(ScreenId::Threads)
             }
             PanelRequest::Count(axis) => {
-                self.axis = axis;
+                (self.axis, self.chosen_axis) = (axis, true);
+                self.request()
+            }
+            PanelRequest::At(moment) => {
+                if let Some(head) = &self.head {
+                    self.time.go(head, moment);
+                }
                 self.request()
             }
             PanelRequest::Say(text) => self.say(&text, false),

@@ -55,6 +55,8 @@ pub struct App {
     /// `filter` as a label.
     pub(in crate::tui) filter_label: String,
     pub(in crate::tui) axis: Axis,
+    /// Whether the user chose `axis`; until then it is that of the first event with samples.
+    pub(in crate::tui) chosen_axis: bool,
     /// The selected side of a comparison, and the divisor of its costs if the user chose one.
     pub(in crate::tui) side: u32,
     pub(in crate::tui) per: Option<Per>,
@@ -100,6 +102,7 @@ impl App {
             filter: TaskFilter::default(),
             filter_label: String::new(),
             axis: Axis::Event(0),
+            chosen_axis: false,
             side: 0,
             per: None,
             head: None,

@@ -61,6 +61,10 @@ impl App {
 
     fn seen(&mut self, look: Snapshot) -> Vec<Effect> {
         self.looking = false;
+        if !self.chosen_axis && self.axis != look.head.first_sampled {
+            self.axis = look.head.first_sampled;
+            self.stale = true;
+        }
         self.head = Some(look.head);
         match look.body {
             Ok(body) => {
@@ -79,6 +83,7 @@ impl App {
         }
         self.time = Time::new(live, baseline);
         (self.filter, self.filter_label, self.axis) = (TaskFilter::default(), String::new(), Axis::Event(0));
+        self.chosen_axis = false;
         (self.head, self.problem, self.ended, self.notice) = (None, None, None, None);
         (self.looking, self.stale) = (false, false);
         self.panels = Panels::default();

@@ -143,7 +143,7 @@ impl CellContext<'_> {
         let named = |name: &str, rest: String| vec![(filled(name, NAME), theme.text), (rest, theme.dim)];
         match row {
             Row::Machine(machine) => {
-                let cpus = format!("{} CPU{}", machine.cpus, if machine.cpus == 1 { "" } else { "s" });
+                let cpus = number::several(machine.cpus as u64, "CPU");
                 named("whole machine", format!("everything that runs on {cpus}"))
             }
             Row::Process(row) if tree => {

@@ -27,6 +27,7 @@ pub fn head(windows: u64) -> ScreenHeader {
         event: "cpu-clock".into(),
         unit: "ns",
         events: vec!["cpu-clock".into()],
+        first_sampled: Axis::Event(0),
         has_off_cpu: true,
         rate: "997 Hz".into(),
         samples: 12_345,

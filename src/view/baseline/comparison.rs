@@ -5,6 +5,7 @@ use crate::analysis::attribution::{self, Assessment, QuantityDeviation, Settings
 use crate::analysis::baseline::{Levels, key_changes, key_of};
 use crate::model::profile::Profile;
 use crate::model::{Baseline, MetricId};
+use crate::units::Nanos;
 use serde::Serialize;
 
 /// A recording or live session compared with its baseline.
@@ -29,6 +30,13 @@ impl BaselineComparisonView {
         let end = profile.meta.started_unix_ns.saturating_add(profile.duration().0);
         let changes = key_changes(baseline, &key_of(profile), end);
         BaselineComparisonView::of(assessment, BaselineSummary::of(Levels::of(baseline).strength, changes))
+    }
+
+    /// The comparison as it was at a moment.
+    #[must_use]
+    pub fn at(profile: &Profile, baseline: &Baseline, end: Nanos, head: BaselineSummary) -> BaselineComparisonView {
+        let assessment = attribution::assess_until(profile, baseline, Settings::default(), end);
+        BaselineComparisonView::of(assessment, head)
     }
 
     /// Builds the view of an assessment.

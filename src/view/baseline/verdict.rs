@@ -1,10 +1,11 @@
 //! The verdict on a session against its baseline, in sentences.
 //! Every sentence follows from the assessment. Suspects are always reported as correlated only.
 
-use crate::analysis::attribution::{Alarm, Assessment, QuantityDeviation, Suspect, WindowState};
-use crate::analysis::baseline::{KeyChange, Strength};
-use crate::analysis::diff::RATE;
-use crate::model::MetricId;
+use crate::analysis::attribution::{
+    Alarm, Assessment, Cause, Diagnosis, NoAlarm, QuantityDeviation, Suspect, UnusualPeriod, WindowState,
+};
+use crate::analysis::baseline::{KeyChange, LEAST_RECORDINGS, Strength};
+use crate::analysis::finding::Confidence;
 use crate::view::number;
 use serde::Serialize;
 
@@ -66,10 +67,11 @@ impl WindowCounts {
 
 /// The answer, then its qualifications.
 pub(super) fn verdict(assessment: &Assessment, windows: &WindowCounts, baseline: &BaselineSummary) -> Vec<String> {
-    let mut all = match assessment.alarms.last() {
-        Some(last) => with_alarm(assessment, last),
-        None => vec![without_alarm(assessment, windows)],
-    };
+    let mut all = assessment.diagnosis.unusual.map_or_else(Vec::new, |period| unusual(assessment, &period, baseline));
+    match assessment.alarms.last() {
+        Some(last) => all.extend(with_alarm(assessment, last)),
+        None => all.push(without_alarm(assessment, windows)),
+    }
     let refusing: Vec<&str> =
         baseline.stale.iter().filter(|stale| stale.incompatible).map(|stale| stale.what).collect();
     if !refusing.is_empty() {
@@ -87,42 +89,53 @@ fn with_alarm(assessment: &Assessment, last: &Alarm) -> Vec<String> {
     } else {
         format!("to {}", number::seconds(last.window.to.seconds()).joined())
     };
+    let diagnosis = &assessment.diagnosis;
     // Without an explanation, the quantities are the current ones, not those of the alarm.
-    let numbers = if assessment.diagnosis.location.is_some() { worst(assessment) } else { String::new() };
-    let mut all = vec![format!("Slower than usual from {from} {to}{of}{numbers}.")];
-    let share = assessment.diagnosis.evidence.first().and_then(|lead| lead.share);
-    let share =
-        share.map_or(String::new(), |share| format!("{} of it, ", number::percent(share.clamp(0.0, 1.0)).joined()));
-    all.push(format!("Most probably: {} ({share}confidence {}).", last.cause.label(), last.confidence.word()));
-    if let Some(location) = assessment.diagnosis.location {
-        all.push(format!("Where to look: {}.", location.label()));
-    }
-    if let Some(suspect) = assessment.diagnosis.suspects.first() {
-        all.push(suspect_sentence(suspect));
+    let is_explained = diagnosis.location.is_some() && diagnosis.unusual.is_none();
+    let numbers = if is_explained { worst(diagnosis, last.cause) } else { String::new() };
+    let what = if is_explained && !diagnosis.is_slower() { "Waiting longer" } else { "Slower" };
+    let mut all = vec![format!("{what} than usual from {from} {to}{of}{numbers}.")];
+    let lead = diagnosis.evidence.first().filter(|_| is_explained);
+    all.push(cause_sentence(last.cause, lead.and_then(|lead| lead.share), last.confidence));
+    if is_explained {
+        all.extend(diagnosis.location.map(|location| format!("Where to look: {}.", location.label())));
+        all.extend(diagnosis.suspects.first().map(suspect_sentence));
     }
     all
 }
 
-/// The quantities that got worst: the operation rate if it fell, then the cost per operation or else the first other
-/// quantity in `waits` that moved.
-fn worst(assessment: &Assessment) -> String {
-    let moved = |id: MetricId| assessment.diagnosis.quantities.iter().find(|it| it.moved && it.quantity.id == id);
-    let waits = [
-        MetricId::ThrottledShare,
-        MetricId::RunQueueDelay,
-        MetricId::RunQueueDelayPerOp,
-        MetricId::BlockIoDelay,
-        MetricId::StealShare,
-        MetricId::Cpi,
-        MetricId::LatencyP99,
-    ];
-    let fewer = moved(RATE).filter(|rate| rate.now < rate.expected);
-    let worst = moved(assessment.diagnosis.primary).or_else(|| waits.into_iter().find_map(moved));
-    let shown = |moved: &QuantityDeviation| {
-        let [now, then] = [moved.now, moved.expected].map(|value| moved.format(value));
-        format!("{} {now}, usually {then} ({})", moved.quantity.label, moved.change())
+/// Unusual windows without an alarm: since when, by how much, why it is none, and what explains them.
+fn unusual(assessment: &Assessment, period: &UnusualPeriod, baseline: &BaselineSummary) -> Vec<String> {
+    let diagnosis = &assessment.diagnosis;
+    let lead = diagnosis.evidence.first();
+    let numbers = sentence_of(diagnosis.fewer().into_iter().chain(diagnosis.most_unusual()));
+    let [span, from] = [period.window.span(), period.window.from].map(|time| number::seconds(time.seconds()).joined());
+    let few = match (period.no_alarm, baseline.sources) {
+        (NoAlarm::MayBeChance, 1) => "; with one recording, how far runs differ is not known",
+        (NoAlarm::MayBeChance, 0..LEAST_RECORDINGS) => "; with two recordings, how far runs differ is hardly known",
+        _ => "",
     };
-    let all: Vec<String> = fewer.into_iter().chain(worst).map(shown).collect();
+    let mut all = vec![
+        format!("Unusual for {span}, from {from} on{numbers}."),
+        format!("Not an alarm, because {}{few}.", period.no_alarm.reason()),
+    ];
+    all.extend(lead.map(|lead| cause_sentence(lead.cause, lead.share, lead.confidence)));
+    all.extend(diagnosis.suspects.first().map(suspect_sentence));
+    all
+}
+
+fn cause_sentence(cause: Cause, share: Option<f64>, confidence: Confidence) -> String {
+    let share = share.map_or(String::new(), |share| format!("{} of the slowdown, ", number::percent(share).joined()));
+    format!("Most probably: {} ({share}confidence {}).", cause.label(), confidence.word())
+}
+
+/// The quantities that got worse: the operation rate if it fell, and the one that the cause raised.
+fn worst(diagnosis: &Diagnosis, cause: Cause) -> String {
+    sentence_of(diagnosis.fewer().into_iter().chain(diagnosis.worse(cause)))
+}
+
+fn sentence_of<'a>(quantities: impl Iterator<Item = &'a QuantityDeviation>) -> String {
+    let all: Vec<String> = quantities.map(QuantityDeviation::against_usual).collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join("; ")) }
 }
 
@@ -155,6 +168,9 @@ fn without_alarm(assessment: &Assessment, windows: &WindowCounts) -> String {
         WindowState::Waiting => "Nothing to judge: the recording contains no complete window.".to_string(),
         _ if compared == 0 => format!("Not compared: none of {all} windows can be compared with the baseline{rest}."),
         _ if unusual == 0 => format!("As usual in {compared} of {all} windows{rest}."),
+        _ if assessment.diagnosis.unusual.is_some() => {
+            format!("Of {all} windows {compared} {} compared, {unusual} of them unusual{rest}.", was(compared))
+        }
         _ => format!(
             "As usual: of {all} windows {compared} {} compared, {unusual} of them unusual, but not for long enough{rest}.",
             was(compared)

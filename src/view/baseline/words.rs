@@ -4,7 +4,7 @@
 use super::{BaselineView, KeyView, LevelView, LoadAxis};
 use crate::analysis::baseline::{HOURLY_FALSE_ALARMS, LEAST_RECORDINGS};
 use crate::model::Unit;
-use crate::view::number::{count, percent, quantity, three_digits};
+use crate::view::number::{self, percent, quantity, three_digits};
 
 /// `84 windows of 3 recordings at 2 levels of load`.
 #[must_use]
@@ -20,7 +20,7 @@ pub fn size(view: &BaselineView) -> String {
 /// `1 window`, `84 windows`.
 #[must_use]
 pub fn several(number: usize, what: &str) -> String {
-    format!("{} {what}{}", count(number as u64), if number == 1 { "" } else { "s" })
+    number::several(number as u64, what)
 }
 
 /// A load with its unit: `1,000 operations/s`, `1.98 busy CPUs`.

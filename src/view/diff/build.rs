@@ -6,7 +6,8 @@ use super::{
     RecordingView, SCHEMA_VERSION, SettingsView, SideView, words,
 };
 use crate::analysis::diff::{
-    Change, Comparison, Digest, ExpectationResult, Factors, FunctionChange, Functions, Gate, Settings, Side,
+    Change, Comparison, Digest, ExpectationResult, Factors, FunctionChange, Functions, Gate, PartTime, Settings, Side,
+    TimePart, WorkTime,
 };
 use crate::analysis::sweep::FunctionId;
 use crate::analysis::{Law, LawFactor};
@@ -212,12 +213,41 @@ fn factors(factors: &Factors) -> FactorsView {
         share: part.share,
         ns: part.seconds * 1e9,
     };
+    if let Some(work) = &factors.work {
+        return of_work(work, factors);
+    }
     let slowdown = factors.slowdown.as_ref();
     FactorsView {
+        asleep: None,
         ns_per_op: slowdown.and_then(|_| Some([time(&factors.base)?, time(&factors.new)?])),
         ratio: slowdown.map(|slowdown| slowdown.ratio),
         parts: slowdown.map(|slowdown| slowdown.parts.iter().map(part).collect()).unwrap_or_default(),
         missing,
+    }
+}
+
+/// The parts of the time per operation of a program that sleeps.
+fn of_work(work: &WorkTime, factors: &Factors) -> FactorsView {
+    let [base, new] = work.seconds;
+    // As for the factors of the law: the shares of less are noise divided by noise.
+    let is_shared = (new / base).ln().abs() > 0.02;
+    let part = |part: &PartTime| PartRow {
+        factor: words::part_name(part.part),
+        label: words::part_label(part.part),
+        values: match part.part {
+            TimePart::Running(factor) => [&factors.base, &factors.new].map(|law| value(law, factor)),
+            _ => [0, 1].map(|at: usize| part.seconds.map(|seconds| seconds[at] * 1e9)),
+        },
+        ratio: 1.0 + part.difference / base,
+        share: is_shared.then(|| part.difference / (new - base)),
+        ns: part.difference * 1e9,
+    };
+    FactorsView {
+        asleep: Some(work.asleep),
+        ns_per_op: Some([base, new].map(|seconds| seconds * 1e9)),
+        ratio: Some(new / base),
+        parts: work.parts.iter().map(part).collect(),
+        missing: None,
     }
 }
 
@@ -240,6 +270,7 @@ impl CodeView {
             unit: match (functions.per, functions.unit) {
                 (Per::Share, _) => "share",
                 (_, Unit::Cycles) => "cycles",
+                (_, Unit::Samples) => "samples",
                 _ => "ns",
             },
             whole: functions.whole,
@@ -286,6 +317,7 @@ impl CodeRow {
                 (_, true) => "gone",
                 _ => "changed",
             },
+            inlined: change.inlined.iter().map(CodeRow::of).collect(),
         }
     }
 }

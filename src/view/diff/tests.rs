@@ -187,7 +187,7 @@ fn the_load_is_one_sentence_with_both_sides_where_it_is_known() {
     let (windows, bent) = ([40, 30], false);
     for (adjustment, parts) in [
         (LoadAdjustment::Same, &["operations per second were the same", "nothing to adjust"][..]),
-        (LoadAdjustment::Near, &["about the same", "too steady"]),
+        (LoadAdjustment::Near, &["differed (", "too steady"]),
         (
             LoadAdjustment::Done { from: 900.0, to: 1100.0, windows, curve_basis: CurveBasis::Windows, bent },
             &["over 900/s to 1,100/s", "(40 and 30)"],
@@ -277,7 +277,9 @@ fn an_expectation_says_its_outcome_and_the_numbers_if_there_are_any() {
 
 #[test]
 fn factors_and_costs_are_shown_in_their_units_or_with_the_reason() {
-    let factors = |ns_per_op, ratio, missing| words::factors(&FactorsView { ns_per_op, ratio, parts: vec![], missing });
+    let factors = |ns_per_op, ratio, missing| {
+        words::factors(&FactorsView { ns_per_op, asleep: None, ratio, parts: vec![], missing })
+    };
     assert_eq!(factors(None, None, Some("no operations")), "unknown: no operations");
     assert_eq!(factors(Some([2e6, 3e6]), Some(1.5), None), "a thread's time per op: 2.00 ms -> 3.00 ms, +50.0%");
     assert_eq!(factors(None, Some(1.5), None), "");
@@ -294,6 +296,7 @@ fn factors_and_costs_are_shown_in_their_units_or_with_the_reason() {
         share: None,
         real: true,
         state: "changed",
+        inlined: vec![],
     };
     for (unit, difference, expected) in [
         ("ns", 1500.0, "+1.50 us"),

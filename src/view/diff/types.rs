@@ -165,8 +165,11 @@ pub struct MetricRow {
 /// The iron law on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FactorsView {
-    /// Nanoseconds that one thread spends on an operation, on both sides.
+    /// Nanoseconds that one thread spends on an operation, on both sides; without its sleep if `asleep` is known.
     pub ns_per_op: Option<[f64; 2]>,
+    /// Share of the threads' time without work on both sides, if the program sleeps on one: that is no part of an
+    /// operation. `None` if all time counts.
+    pub asleep: Option<[f64; 2]>,
     /// The new time over the base time.
     pub ratio: Option<f64>,
     /// The factors that explain it.
@@ -203,7 +206,7 @@ pub struct CodeView {
     pub whole: [f64; 2],
     /// Number of samples on both sides.
     pub samples: [u64; 2],
-    /// Functions by the cost of their own code.
+    /// Functions by the cost of their own code, with what was inlined into it.
     pub functions: Vec<CodeRow>,
     /// Call paths by the cost of their innermost function.
     pub paths: Vec<CodeRow>,
@@ -244,6 +247,9 @@ pub struct CodeRow {
     pub real: bool,
     /// `new`, `gone` or `changed`.
     pub state: &'static str,
+    /// The code inlined into the function that changed beyond chance, most first; a part of its cost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inlined: Vec<CodeRow>,
 }
 
 /// What the user expected of a quantity, and the outcome.

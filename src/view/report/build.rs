@@ -3,8 +3,8 @@
 
 use super::{
     EventRow, FunctionRow, Groups, HardwareView, MemoryView, MetricView, NeighboursView, OffCpuView,
-    OperationLatencyView, PathOptions, PathStep, PlacesView, ProcessView, Report, SamplesView, SelectionView,
-    ThreadView,
+    OperationLatencyView, OwnCostView, PathOptions, PathStep, PlacesView, ProcessView, Report, SamplesView,
+    SelectionView, ThreadView,
 };
 use crate::analysis::findings::RuleContext;
 use crate::analysis::{
@@ -15,11 +15,11 @@ use crate::analysis::{
 use crate::error::Result;
 use crate::model::glob::matches;
 use crate::model::profile::Profile;
-use crate::model::{Meta, OpsSpec, SampledCode, WaitSource};
+use crate::model::{Meta, OpsSpec, ReadCode, WaitSource};
 use crate::view::code_ipc::CodeIpcView;
 use crate::view::findings::FindingsView;
 use crate::view::labels::{axis_of, call_graph_of, rate_of};
-use crate::view::notes::notes;
+use crate::view::notes::{notes, other_event};
 use std::borrow::Cow;
 
 /// Options of a report.
@@ -147,11 +147,11 @@ impl Report {
         Report::build_with(profile, options, None)
     }
 
-    /// As [`Report::build`], with findings from the code at the sampled addresses.
+    /// As [`Report::build`], with findings from the code that was read.
     ///
     /// # Errors
     /// Those of [`Selection::check`].
-    pub fn build_with(profile: &Profile, options: &ReportOptions, code: Option<&SampledCode>) -> Result<Report> {
+    pub fn build_with(profile: &Profile, options: &ReportOptions, code: Option<&ReadCode>) -> Result<Report> {
         let tasks = Tasks::of(profile);
         options.selection.check(profile, &tasks)?;
         if options.by.contains(&GroupKey::Cgroup) {
@@ -166,7 +166,9 @@ impl Report {
         let counts = StackCounts::of(profile, &tasks, selection);
         let summary = summary(profile, &counters, &counts, window);
         let mut context = RuleContext::of(profile, &names, &tasks, &counters, &counts, window);
-        context.code = code;
+        if let Some(code) = code {
+            context.read(code);
+        }
         let functions = match (context.functions_by(selection.axis), options.sort) {
             (Some(functions), SortBy::SelfWeight) => Cow::Borrowed(functions),
             (Some(functions), sort) => Cow::Owned(functions.clone().sorted(sort)),
@@ -182,6 +184,7 @@ impl Report {
         let process_rows = processes(&tasks, &thread_rows);
         let off_cpu = options.off_cpu(profile, &names, &tasks);
         let meta = &profile.meta;
+        let metric_rows = metric_views(profile, &counters, &counts.who, window, &summary);
         Ok(Report {
             schema_version: super::SCHEMA_VERSION,
             tool: meta.tool.clone(),
@@ -196,11 +199,12 @@ impl Report {
             selection: selection_view(profile, selection, window),
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
-            notes: notes(meta, &summary),
+            notes: other_event(profile, selection).into_iter().chain(notes(meta, &summary)).collect(),
             all_notes: options.all_notes,
             baseline_comparison: None,
             findings: FindingsView::of_context(&context),
-            metrics: metric_views(profile, &counters, &counts.who, window, &summary),
+            own_cost: OwnCostView::of(&metric_rows, meta.host.cpus.len() as u32),
+            metrics: metric_rows,
             hardware: HardwareView::of(&meta.hardware),
             latency: OperationLatencyView::explained(profile, (&names, &tasks, &counters), window),
             code_ipc: code_ipc.as_ref().map(CodeIpcView::of),

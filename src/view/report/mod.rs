@@ -7,6 +7,7 @@ mod gaps;
 mod head;
 mod metrics;
 mod neighbours;
+mod own_cost;
 mod tables;
 
 pub use build::ReportOptions;
@@ -14,6 +15,7 @@ pub use call_paths::{PathOptions, PathStep};
 pub use head::{HardwareView, SamplesView, SelectionView};
 pub use metrics::MetricView;
 pub use neighbours::{NeighbourView, NeighboursView};
+pub use own_cost::{Cost, OwnCostView};
 pub use tables::{
     CauseRow, EventRow, FunctionRow, Groups, OffCpuView, PathRow, ProcessView, QueueView, ThreadView, WaitCoverageView,
     key_values,
@@ -76,6 +78,8 @@ pub struct Report {
     /// The metrics, in order; JSON keys them by name.
     #[serde(serialize_with = "metrics::by_name")]
     pub metrics: Vec<MetricView>,
+    /// What measuring cost.
+    pub own_cost: OwnCostView,
     /// How long operations took; absent unless that was to be measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<OperationLatencyView>,

@@ -41,9 +41,10 @@ pub struct NeighbourView {
 }
 
 impl NeighboursView {
-    /// Returns `None` for a recording without neighbours.
+    /// Returns `None` for a recording without neighbours. Recordings of waits have them for findings alone.
     pub(super) fn of(profile: &Profile, window: Window, most: usize) -> Option<Self> {
-        (profile.meta.plan.neighbours || !profile.neighbours.is_empty()).then_some(())?;
+        let plan = &profile.meta.plan;
+        (plan.neighbours || !plan.off_cpu && !profile.neighbours.is_empty()).then_some(())?;
         let wall = window.span().seconds();
         let all = neighbours(profile, window);
         let rows = all.iter().take(most).map(|row| NeighbourView::of(row, wall)).collect();

@@ -3,9 +3,9 @@
 use super::call_paths::PathStep;
 use crate::analysis::{
     BlockedPath, Cause, CauseTotal, CodeKind, GroupKey, OffCpuTotals, ProcessRow, Rank, Ranking, RowRates, ThreadRow,
-    WaitCoverage,
+    WaitAge, WaitCoverage,
 };
-use crate::model::WaitSource;
+use crate::model::{WaitSource, Why};
 use crate::units::Nanos;
 use crate::view::code_ipc::CodeRates;
 use crate::view::{Measured, number};
@@ -153,6 +153,13 @@ pub struct ThreadView {
 }
 
 impl ThreadView {
+    /// Whether it neither ran nor waited for a CPU, and has left none.
+    #[must_use]
+    pub fn is_blocked_throughout(&self) -> bool {
+        let counts = [self.cpu_time, self.run_queue_delay, self.voluntary_switches, self.involuntary_switches];
+        self.samples == 0 && counts.iter().all(|count| count.value() == Some(0.0))
+    }
+
     pub(super) fn of(row: &ThreadRow, ranking: &Ranking) -> Self {
         ThreadView {
             tid: row.task.tid,
@@ -305,6 +312,61 @@ pub struct PathRow {
     pub total_s: f64,
     /// The longest, seconds.
     pub max_s: f64,
+    /// Whether some of them began before the capture.
+    pub began_before: bool,
+    /// The time since the thread of the oldest of those ran, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_s: Option<AgeView>,
+    /// The least that this time can be where it is not known, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age_at_least_s: Option<f64>,
+}
+
+/// A number, or `{"missing": "not_supported", "reason": "..."}`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum AgeView {
+    /// It is known, seconds.
+    Known(f64),
+    /// It is not known.
+    Missing {
+        /// The reason.
+        missing: Why,
+        /// The reason in words.
+        reason: &'static str,
+    },
+}
+
+impl PathRow {
+    fn of(row: &BlockedPath) -> PathRow {
+        let seconds = |age: &WaitAge| age.age.seconds();
+        let why = Why::NotSupported;
+        let view = |age: WaitAge| match age.known {
+            true => AgeView::Known(seconds(&age)),
+            false => AgeView::Missing { missing: why, reason: why.text() },
+        };
+        PathRow {
+            cause: row.cause,
+            frames: row.frames.clone(),
+            count: row.count,
+            total_s: row.total.seconds(),
+            max_s: row.max.seconds(),
+            began_before: row.age.is_some(),
+            age_s: row.age.map(view),
+            age_at_least_s: row.age.filter(|age| !age.known).as_ref().map(seconds),
+        }
+    }
+
+    /// How old the wait is that began before the capture: `blocked for 3 h`.
+    #[must_use]
+    pub fn age(&self) -> Option<String> {
+        let time = |seconds: f64| number::seconds(seconds).joined();
+        match (self.age_s?, self.age_at_least_s) {
+            (AgeView::Known(age), _) => Some(format!("since {} ago", time(age))),
+            (_, Some(least)) => Some(format!("since before the capture, {} ago or more", time(least))),
+            (AgeView::Missing { .. }, None) => None,
+        }
+    }
 }
 
 impl OffCpuView {
@@ -317,13 +379,6 @@ impl OffCpuView {
             mean_s: row.mean().seconds(),
             max_s: row.max.seconds(),
         };
-        let path = |row: &BlockedPath| PathRow {
-            cause: row.cause,
-            frames: row.frames.clone(),
-            count: row.count,
-            total_s: row.total.seconds(),
-            max_s: row.max.seconds(),
-        };
         let waited = paths.iter().filter(|path| path.total > Nanos(0));
         OffCpuView {
             causes: totals.causes.iter().map(cause).collect(),
@@ -334,7 +389,7 @@ impl OffCpuView {
             },
             without_wakeup: totals.without_wakeup,
             coverage: WaitCoverageView::of(source, &totals.coverage),
-            paths: waited.clone().take(limit).map(path).collect(),
+            paths: waited.clone().take(limit).map(PathRow::of).collect(),
             paths_left_out: waited.count().saturating_sub(limit),
         }
     }

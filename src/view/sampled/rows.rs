@@ -2,7 +2,7 @@
 
 use super::path::{Cell, Path, PathId, Paths};
 use crate::analysis::{
-    Axis, Cause, CodeKind, Names, QUEUED, Selection, TRUNCATED, Tasks, ThreadSet, UNKNOWN, cause_of,
+    Axis, Cause, CodeKind, Names, QUEUED, Selection, TRUNCATED, Tasks, ThreadSet, UNKNOWN, cause_of, stack_end,
 };
 use crate::error::Result;
 use crate::model::profile::Profile;
@@ -41,7 +41,7 @@ pub struct Row {
     pub state: Option<TaskState>,
     /// Nanoseconds runnable but without a CPU; `None` for a sample, or if the wake-up was not seen.
     pub queued: Option<u64>,
-    /// 1; the waits that a row is the sum of, 0 for time of a wait that another row counts.
+    /// 1, or the samples that a row stands for; the waits that a row is the sum of, 0 for time of a wait that another row counts.
     pub count: u64,
     /// The longest of the waits, blocked and queued; `None` for a sample.
     pub longest: Option<u64>,
@@ -120,10 +120,10 @@ impl<'a> Sampled<'a> {
             weight: sample.weight,
             state: None,
             queued: None,
-            count: 1,
+            count: Axis::Event(sample.event).unit(&self.profile.meta).samples(1, sample.weight),
             longest: None,
             stack: sample.stack,
-            end: sample.end,
+            end: stack_end(self.profile, sample.stack, sample.end),
             kernel: Some(sample.kernel),
         })
     }
@@ -150,7 +150,7 @@ impl<'a> Sampled<'a> {
             count: span.count,
             longest: Some(span.longest.0.min(blocked + queued.unwrap_or(0))),
             stack: span.stack,
-            end: span.end,
+            end: stack_end(self.profile, span.stack, span.end),
             kernel: None,
         })
     }
@@ -340,5 +340,23 @@ impl Sampled<'_> {
         }
         threads.sort_by_key(|thread| std::cmp::Reverse(thread.weight));
         threads
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn a_stack_that_a_walk_left_where_its_thread_starts_is_whole_in_every_row() {
+        let mut synthetic = Synthetic::new();
+        synthetic.ended(0, 41, "app!_start;app!main", 1, StackEnd::Broken);
+        synthetic.ended(1, 41, "app!main", 1, StackEnd::Broken);
+        let profile = synthetic.finish();
+        let sampled = Sampled::of(&profile, Selection::default(), false).unwrap();
+        let ends: Vec<StackEnd> = sampled.rows().map(|row| row.end).collect();
+        assert_eq!(ends, [StackEnd::Whole, StackEnd::Broken]);
     }
 }

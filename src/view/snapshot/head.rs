@@ -2,12 +2,12 @@
 
 use crate::analysis::attribution::WindowState;
 use crate::analysis::diff::Per;
-use crate::analysis::{Coverage, metrics, summary, value_of};
+use crate::analysis::{Axis, Coverage, Selection, metrics, summary, value_of};
 use crate::model::{Measure, MetricId, Note, Scope, Target, Why};
 use crate::units::Nanos;
 use crate::view::context::ViewContext;
 use crate::view::labels::{axis_of, rate_of};
-use crate::view::notes::notes;
+use crate::view::notes::{notes, other_event};
 use crate::view::query::Bounds;
 use crate::view::sweep::Progress;
 use serde::Serialize;
@@ -43,6 +43,9 @@ pub struct ScreenHeader {
     pub unit: &'static str,
     /// Names of all events, in the order of `Axis::Event`.
     pub events: Vec<String>,
+    /// The first event that has samples, and the first of all without any. A session shows it until another is chosen.
+    #[serde(skip)]
+    pub first_sampled: Axis,
     /// Whether off-CPU time was recorded.
     pub has_off_cpu: bool,
     /// Requested sampling rate, e.g. `997 Hz`.
@@ -146,6 +149,8 @@ impl ScreenHeader {
         let metric = |id| value_of(&metrics, id);
         let (event, unit) = axis_of(meta, selection.axis);
         let marks = profile.marks.iter().map(|mark| MarkView { at: mark.at, label: mark.label.clone() }).collect();
+        // Its remedy is an option of the reports.
+        let other = other_event(profile, selection).map(|note| Note { fix: None, ..note });
         let lost = profile.lost.iter().filter(|lost| lost.kind.is_samples()).map(|lost| lost.count);
         ScreenHeader {
             target: target(context),
@@ -153,6 +158,7 @@ impl ScreenHeader {
             event,
             unit,
             events: meta.events.iter().map(|event| event.name.clone()).collect(),
+            first_sampled: Selection::first_sampled(profile),
             has_off_cpu: meta.plan.off_cpu || !profile.off_cpu.is_empty(),
             rate: rate_of(meta),
             samples: summary.count,
@@ -168,7 +174,7 @@ impl ScreenHeader {
             started_unix_ns: meta.started_unix_ns,
             marks,
             strip: strip(context, context.bounds),
-            notes: notes(meta, &summary),
+            notes: notes(meta, &summary).into_iter().chain(other).collect(),
             cpus: meta.host.cpus.len(),
             standing: None,
             sweep: None,
@@ -186,6 +192,7 @@ impl ScreenHeader {
             event: "CPU time".to_string(),
             unit: "ns",
             events: vec!["CPU time".to_string()],
+            first_sampled: Axis::Event(0),
             has_off_cpu: false,
             rate: String::new(),
             samples: 0,

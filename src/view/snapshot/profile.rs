@@ -2,9 +2,11 @@
 
 use super::head::ScreenHeader;
 use super::{PanelView, Snapshot};
+use crate::analysis::attribution::{Assessment, WindowState};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Baseline;
 use crate::model::profile::Profile;
+use crate::units::Nanos;
 use crate::view::baseline::{self, BaselineComparisonView};
 use crate::view::context::ViewContext;
 use crate::view::counters::CountersView;
@@ -38,12 +40,15 @@ pub fn snapshot_of_profile(
     query: Query,
 ) -> Snapshot {
     let context = ViewContext::of(profile, recording, bounds, &query);
-    let head = ScreenHeader {
-        standing: history.as_ref().map(|history| history.view.assessment.diagnosis.state),
-        ..ScreenHeader::of(&context, live)
+    // The baseline's own view is that of the shown moment; the others take the state alone from the windows up to it.
+    let moment = query.moment().filter(|_| query.request != ViewRequest::Baseline);
+    let standing = |history: &SessionBaseline<'_>| match moment {
+        Some(moment) => state_at(&history.view.assessment, moment),
+        None => history.view.assessment.diagnosis.state,
     };
+    let head = ScreenHeader { standing: history.as_ref().map(standing), ..ScreenHeader::of(&context, live) };
     let body = match query.request {
-        // It covers the whole session, whatever is selected.
+        // It covers the whole session up to the shown moment, whatever is selected.
         ViewRequest::Baseline => Ok(PanelView::Baseline(history.map(|history| Box::new(history.view)))),
         _ => {
             let baseline = history.as_ref().map(|history| history.baseline);
@@ -51,6 +56,16 @@ pub fn snapshot_of_profile(
         }
     };
     Snapshot { query, head, body }
+}
+
+/// The state of a session at a moment: an alarm lasts until it is cleared, whatever its last window was like.
+fn state_at(assessment: &Assessment, moment: Nanos) -> WindowState {
+    let until = assessment.timeline.iter().take_while(|result| result.window.to <= moment);
+    let (last, is_alarm) = until.fold((WindowState::Waiting, false), |(_, is_alarm), result| {
+        let alarm = result.raised || result.state == WindowState::Alarm;
+        (result.state, (is_alarm || alarm) && !result.cleared)
+    });
+    if is_alarm { WindowState::Alarm } else { last }
 }
 
 fn body(context: &ViewContext<'_>, request: &ViewRequest, baseline: Option<&Baseline>) -> Result<PanelView> {
@@ -81,4 +96,34 @@ fn against_usual(context: &ViewContext<'_>, baseline: Option<&Baseline>) -> Resu
             .hint("Give one, --baseline NAME.baseline or :baseline NAME.baseline, or learn it: :learn"));
     };
     Ok(baseline::difference(context, baseline)?.map(FlameTree::of_difference).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Window;
+    use crate::analysis::attribution::{WindowResult, assess};
+    use crate::analysis::testing::{Synthetic, ms};
+
+    #[test]
+    fn the_state_at_a_moment_is_that_of_the_windows_up_to_it_and_an_alarm_lasts_until_it_is_cleared() {
+        use WindowState::{Alarm, UnknownLoad, Unusual, Usual, Waiting};
+        let profile = Synthetic::new().finish();
+        let baseline = crate::analysis::baseline::testing::baseline(&[30]);
+        let mut assessment = assess(&profile, &baseline, Default::default());
+        let states = [Usual, Unusual, Alarm, UnknownLoad, Usual, Usual];
+        let result = |(at, state): (u64, &WindowState)| WindowResult {
+            window: Window { from: ms(at * 1000), to: ms((at + 1) * 1000) },
+            state: *state,
+            load: None,
+            ratio: None,
+            latency_p99: None,
+            raised: at == 2,
+            cleared: at == 4,
+        };
+        assessment.timeline = (0..).zip(&states).map(result).collect();
+        let expected = [Waiting, Usual, Unusual, Alarm, Alarm, Usual, Usual, Usual];
+        let found: Vec<_> = (0..8).map(|second| state_at(&assessment, ms(second * 1000 + 500))).collect();
+        assert_eq!(found, expected);
+    }
 }

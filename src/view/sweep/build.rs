@@ -71,7 +71,7 @@ impl SweepView {
             stacks: analysis.stacks.clone(),
             losses: analysis.losses.clone(),
             cost_unit: cost_unit(analysis).symbol(),
-            findings: FindingsView::of_results(analysis.findings.clone(), &Tasks::default()),
+            findings: FindingsView::of_results(analysis.findings.clone(), &Tasks::default()).of_lost_cores(),
             notes: notes(meta, progress.is_some()).into_iter().chain(sampled_too_little(analysis)).collect(),
             progress,
         }

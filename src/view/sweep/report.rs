@@ -7,6 +7,7 @@ use crate::model::{SweepMeta, Unit};
 use crate::view::Label;
 use crate::view::diff_flamegraph::{CostAxis, DiffFlameGraph};
 use crate::view::flame::{FlameGraph, FoldedStack};
+use crate::view::number;
 use std::collections::BTreeMap;
 
 /// A sweep, as input for every report format.
@@ -61,7 +62,11 @@ fn flame(view: &SweepView, point: &Point) -> Option<FlameGraph> {
     let unit = costs().next().map_or(Unit::Nanos, |cost| cost.unit).symbol();
     (total > 0).then(|| FlameGraph {
         title: format!("n = {}: {}", point.n, view.title),
-        subtitle: format!("CPU time of {runs} run{}, {samples} samples · {region}", if runs == 1 { "" } else { "s" }),
+        subtitle: format!(
+            "CPU time of {}, {} · {region}",
+            number::several(runs as u64, "run"),
+            number::several(samples, "sample")
+        ),
         unit,
         total,
         stacks,

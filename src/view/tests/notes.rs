@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::analysis::testing::{Synthetic, event};
-use crate::analysis::{Coverage, KindLoss, Summary};
-use crate::model::{CallGraph, EventKind, EventSpec, LossKind, Measure, Meta, Note, SampleSource, Unit, Why};
+use crate::analysis::{Coverage, Interpreted, KindLoss, Summary};
+use crate::model::{
+    CallGraph, EventKind, EventSpec, LossKind, Measure, Meta, ModuleKind, Note, Runtime, SampleSource, Target, Unit,
+    Why,
+};
 use crate::view::notes::notes;
 
 /// The metadata of a capture that sampled cycles, and nothing to warn of.
@@ -19,6 +22,8 @@ fn summary() -> Summary {
         whole: 1000,
         truncated: 0,
         broken: 0,
+        broken_in: None,
+        interpreted: None,
         not_taken: 0,
         all_samples: 1000,
         lost: 0,
@@ -31,6 +36,17 @@ fn summary() -> Summary {
         sampling: Measure::Missing(Why::NotRecorded),
         switching: Measure::Missing(Why::NotRecorded),
     }
+}
+
+#[test]
+fn stacks_that_break_in_a_file_get_no_advice_about_generated_code() {
+    let fix = |path: &str, kind| {
+        let broken_in = Some((path.to_string(), kind));
+        let found = notes(&meta(), &Summary { broken: 900, whole: 100, broken_in, ..summary() }).remove(0);
+        (found.text.contains("most of them in nest"), found.fix.unwrap().contains("32-bit"))
+    };
+    assert_eq!(fix("/tmp/nest", ModuleKind::File), (true, true));
+    assert_eq!(fix("[jit]", ModuleKind::Jit), (false, false));
 }
 
 fn covered(share: f64, error: f64) -> Measure<Coverage> {
@@ -145,12 +161,16 @@ fn a_note_has_its_number_and_the_remedy_that_fits_the_capture() {
 #[test]
 fn a_low_coverage_asks_for_root_only_where_whole_cpus_were_not_sampled() {
     let low = Summary { coverage: covered(0.5, 0.0), ..summary() };
-    for (samples, fix) in [
-        (None, "Record as root"),
-        (Some(SampleSource::Threads), "Record as root"),
-        (Some(SampleSource::Cpus), "Whole CPUs were sampled"),
+    let (one, all) = (Target::Processes { pids: vec![41], children: false }, Target::Cpus { cpus: vec![] });
+    for (samples, target, fix) in [
+        (None, &one, "Record as root"),
+        (Some(SampleSource::Threads), &one, "Record as root"),
+        (Some(SampleSource::Cpus), &one, "Only the target was sampled"),
+        (Some(SampleSource::Cpus), &all, "Whole CPUs were sampled"),
     ] {
-        let (text, remedy) = only(&Meta { samples, ..meta() }, &low);
+        let mut meta = Meta { samples, ..meta() };
+        meta.plan.target = target.clone();
+        let (text, remedy) = only(&meta, &low);
         assert!(text.contains("only 50.0% of the CPU time") && remedy.starts_with(fix), "{samples:?}: {remedy}");
     }
 }
@@ -196,6 +216,13 @@ fn lost_records_of_each_kind_say_what_they_lack_and_samples_are_not_told_twice()
 }
 
 #[test]
+fn one_sample_is_one_and_several_are_several() {
+    for (count, text) in [(1, "Only 1 sample: every share is rough."), (7, "Only 7 samples: every share is rough.")] {
+        assert_eq!(only(&meta(), &Summary { count, whole: count, ..summary() }).0, text);
+    }
+}
+
+#[test]
 fn what_the_capture_noted_comes_first_and_is_not_repeated() {
     let own = |topic: &str| Note { topic: topic.to_string(), text: "as the capture saw it".to_string(), fix: None };
     let few = Summary { count: 3, lost: 500, ..summary() };
@@ -203,4 +230,22 @@ fn what_the_capture_noted_comes_first_and_is_not_repeated() {
     assert_eq!(topics(&captured, &few), ["other", "few-samples", "lost-records"]);
     assert_eq!(notes(&captured, &few)[1].text, "as the capture saw it");
     assert_eq!(topics(&captured, &summary()), ["other", "few-samples"], "they stay without a reason of ours");
+}
+
+#[test]
+fn what_an_interpreter_hides_is_noted_with_the_switch_where_it_is_most_of_the_program() {
+    let with = |path: &str, samples| {
+        let runtime = Runtime::of_file(path).unwrap();
+        Summary { interpreted: Some(Interpreted { runtime, path: path.to_string(), samples }), ..summary() }
+    };
+    let (text, fix) = only(&meta(), &with("/usr/lib/libpython3.13.so.1.0", 742));
+    assert_eq!(
+        text,
+        "74.2% of the samples are in functions that Python interprets: they have no names, only the interpreter has."
+    );
+    assert!(fix.contains("python -X perf") && fix.contains("PYTHONPERFSUPPORT=1"), "{fix}");
+    assert!(only(&meta(), &with("/usr/bin/python3.11", 500)).1.starts_with("Python 3.11 cannot name them."));
+    assert!(only(&meta(), &with("/usr/lib/libruby-3.1.so.3.1.2", 990)).1.contains("--yjit-perf"));
+    assert!(only(&meta(), &with("/usr/bin/php8.2", 990)).1.contains("opcache.jit_debug"));
+    assert_eq!(topics(&meta(), &with("/usr/bin/python3.11", 499)), [""; 0], "less than half");
 }

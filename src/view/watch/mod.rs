@@ -6,7 +6,7 @@ mod moment;
 
 pub use crate::analysis::attribution::{QuantityDeviation, Suspect, WindowState};
 pub use crate::analysis::baseline::LoadAxis;
-pub use crate::analysis::diff::{PRIMARY, RATE};
+pub use crate::analysis::diff::PRIMARY;
 pub use crate::model::NeighbourKind;
 pub use gauges::Gauges;
 pub use lines::{

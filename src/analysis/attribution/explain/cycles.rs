@@ -21,8 +21,13 @@ pub(super) fn evidence(pool: &PooledWindows, shares: &SlowdownShares, stolen: f6
     let mut all: Vec<Evidence> = frequency(pool, shares, stolen, guest).into_iter().collect();
     let Some(cpi) = pool.grown(MetricId::Cpi) else { return all };
     let whole = shares.cpi.filter(|share| *share > 0.0);
-    let measured: Vec<Evidence> = [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
+    let mut measured: Vec<Evidence> =
+        [smt(pool, cpi, whole), page_walks(pool, cpi, whole)].into_iter().flatten().collect();
     let covered: f64 = measured.iter().filter_map(|evidence| evidence.share).sum();
+    // Cycles of a page walk may also be cycles of the sibling thread: together they explain no more than there is.
+    if let Some(whole) = whole.filter(|whole| covered > *whole) {
+        measured.iter_mut().for_each(|evidence| evidence.share = evidence.share.map(|share| share * whole / covered));
+    }
     let rest = whole.map(|whole| (whole - covered).max(0.0));
     let memory: Vec<Evidence> = [remote(pool), llc(pool), bandwidth(pool)].into_iter().flatten().collect();
     if memory.is_empty() && rest.is_none_or(|rest| rest >= REST) {

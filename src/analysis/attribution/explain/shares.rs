@@ -1,6 +1,7 @@
-//! Splits a slowdown of the time per operation into the law's factors, over the windows of a pool. A growth too small
-//! to split has no shares. Time that the hypervisor took is a part of CPU time where the kernel counts it there, and a
-//! time of its own where it does not; if that is unknown, it has no share.
+//! Splits what made an operation take longer into the law's factors, over the windows of a pool. Only factors that grew
+//! share it: an operation that costs less CPU time does not make its waits more than all of the slowdown. Growths too
+//! small to split have no shares. Time that the hypervisor took is a part of CPU time where the kernel counts it there,
+//! and a time of its own where it does not; if that is unknown, it has no share.
 
 use super::super::pooled::PooledWindows;
 use super::super::reference::WaitRatio;
@@ -8,13 +9,13 @@ use super::super::types::{Cause, Evidence, QuantityDeviation};
 use super::super::words::comparison;
 use crate::analysis::diff::PRIMARY;
 use crate::analysis::finding::Confidence;
-use crate::analysis::{Law, LawFactor, Slowdown, Totals};
+use crate::analysis::{LEAST_CHANGE, Law, LawFactor, Part, Slowdown, Totals};
 use crate::model::{Measure, MetricId, Why};
 
-/// Shares of the slowdown; together they are 1, and a factor that reduced it is negative.
+/// Shares of what grew; together they are 1, and a factor that shrank has 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct SlowdownShares {
-    /// The logarithm of the whole slowdown; `None` if there is none or it is unknown.
+    /// The logarithm of all growths together; `None` if nothing grew or it is unknown.
     pub total: Option<f64>,
     pub path: Option<f64>,
     pub cpi: Option<f64>,
@@ -26,15 +27,15 @@ pub(super) struct SlowdownShares {
 
 impl SlowdownShares {
     pub fn of(pool: &PooledWindows) -> SlowdownShares {
-        let Some(Slowdown { ratio, parts }) = slowdown(pool) else { return SlowdownShares::default() };
-        let share = |factor| parts.iter().find(|part| part.factor == factor).and_then(|part| part.share);
-        let total = Some(ratio.ln()).filter(|_| parts.iter().any(|part| part.share.is_some()));
-        // A speed-up has no shares of a slowdown.
-        if total.is_none_or(|total| total <= 0.0) {
+        let Some(Slowdown { parts, .. }) = slowdown(pool) else { return SlowdownShares::default() };
+        let grown = |part: &Part| part.ratio.ln().max(0.0);
+        let total: f64 = parts.iter().map(grown).sum();
+        if total <= LEAST_CHANGE {
             return SlowdownShares::default();
         }
+        let share = |factor| parts.iter().find(|part| part.factor == factor).map(|part| grown(part) / total);
         SlowdownShares {
-            total,
+            total: Some(total),
             path: share(LawFactor::PathLength),
             cpi: share(LawFactor::Cpi),
             frequency: share(LawFactor::Frequency),
@@ -105,7 +106,10 @@ pub(super) fn stolen(pool: &PooledWindows, shares: SlowdownShares, in_cpu_time: 
     let Some((moved, growth)) = growth(pool) else { return none };
     // `min` and `max` skip NaN.
     let (share, shares) = match (in_cpu_time, shares.total) {
-        (Some(true), Some(total)) => (Some((growth / total).min(shares.cpu_side().min(1.0)).max(0.0)), shares),
+        // Taken time is CPU time without cycles: where cycles are counted, it shows as a slower clock alone.
+        (Some(true), Some(total)) => {
+            (Some((growth / total).min(shares.frequency.unwrap_or_else(|| shares.cpu_side())).max(0.0)), shares)
+        }
         (Some(false), Some(total)) => (Some(growth / (total + growth)), shares.with_added(growth)),
         _ => (None, shares),
     };

@@ -65,6 +65,44 @@ fn a_clear_but_slight_growth_raises_nothing() {
 }
 
 #[test]
+fn unusual_windows_that_raise_nothing_are_told_with_their_reason_their_evidence_and_their_suspects() {
+    let mut session = Session::new();
+    session.process("hog", |at| (if (40..69).contains(&at) { 1.5 } else { 0.0 }, 0.0, 0));
+    // Windows of this baseline lay far out now and then, and each resembles the ones before it.
+    let mut rough = levels(&USUAL, LoadAxis::OpsPerSecond);
+    for expected in rough.levels.iter_mut().flat_map(|level| &mut level.expected) {
+        if expected.quantity.id == MetricId::RunQueueDelay {
+            (expected.within, expected.dependence, expected.furthest.1) = (0.03, 20.0, 6.0);
+        }
+    }
+    session.assessor = Assessor::new(rough, facts(), Settings::default());
+    session.run(40, &[]).run(2, &[(MetricId::RunQueueDelay, 0.36)]);
+    assert_eq!(session.said().diagnosis.unusual, None, "two windows say nothing");
+    session.run(27, &[(MetricId::RunQueueDelay, 0.36)]);
+    let said = session.said();
+    assert!(said.alarms.is_empty() && said.diagnosis.state == WindowState::Unusual, "{said:?}");
+    let period = said.diagnosis.unusual.unwrap();
+    assert_eq!((period.window, period.windows), (Window { from: ms(40_000), to: ms(69_000) }, 29));
+    assert_eq!(period.no_alarm, NoAlarm::MayBeChance);
+    assert_eq!(said.diagnosis.evidence[0].cause, Cause::RunQueue);
+    assert_eq!(said.diagnosis.suspects[0].name, "hog");
+    assert_eq!(said.diagnosis.most_unusual().map(|it| it.quantity.id), Some(MetricId::RunQueueDelay));
+    // Once it is over, a session says nothing of it, and the report of a whole recording does.
+    session.run(10, &[]);
+    assert!(session.said().diagnosis.unusual.is_none() && session.said().diagnosis.suspects.is_empty());
+    let whole = session.assessor.final_assessment().diagnosis;
+    assert_eq!((whole.unusual.map(|it| it.windows), whole.suspects[0].name.as_str()), (Some(29), "hog"));
+}
+
+#[test]
+fn what_becomes_an_alarm_is_not_told_as_unusual_as_well() {
+    let mut session = Session::new();
+    session.run(20, &[]).run(10, &[(PRIMARY, 1.3)]).run(10, &[]);
+    let whole = session.assessor.final_assessment();
+    assert!(whole.alarms.len() == 1 && whole.diagnosis.unusual.is_none(), "{whole:?}");
+}
+
+#[test]
 fn another_load_raises_nothing_whether_it_is_known_or_not() {
     let mut session = Session::new();
     let twice = [(RATE, 2.0), (WITHOUT_OPERATIONS, 2.0), (MetricId::Utilisation, 0.99)];

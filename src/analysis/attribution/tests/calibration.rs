@@ -194,3 +194,105 @@ fn calibration_of_latency_alarms() {
         }
     }
 }
+
+/// Watches against a single recording of a minute: the cost is steady, and one thread waits for a CPU for a fiftieth of
+/// its time, by windows that scatter by 30% and runs that differ by 10%; then for `times` as much.
+fn watched_waits(times: f64, (watches, windows): (usize, usize)) -> Frequency {
+    const WAITS: f64 = 0.02;
+    const RUNS: f64 = 0.1;
+    let mut random = Random::new(41);
+    let steady = program(PROGRAMS[0]);
+    let wait = SimulatedProgram { cost_ns: WAITS, ..program(("waits", 0.1, 0.3, 0.3)) };
+    let mut raised = Frequency::default();
+    for _ in 0..watches {
+        let minute = |of: &SimulatedProgram, random: &mut Random| SimulatedProgram { windows: 60, ..*of }.run(random);
+        let (costs, waits) = (minute(&steady, &mut random), minute(&wait, &mut random));
+        let mut baseline = loaded(&[60], &|at| (costs[at].rate, costs[at].cost_ns));
+        let shares = [MetricId::Utilisation, MetricId::RunQueueDelay];
+        baseline.quantities.extend(shares.map(|id| id.name().to_string()));
+        for (window, seen) in baseline.windows.iter_mut().zip(&waits) {
+            window.cells.extend([RUNS, seen.cost_ns.max(0.0)].map(|share| Some([share, 1.0])));
+        }
+        let mut assessor = Assessor::new(Levels::of(&baseline), HostFacts::default(), Settings::default());
+        let names = [PRIMARY, RATE, WITHOUT_OPERATIONS].map(quantity);
+        let costs = SimulatedProgram { windows, ..steady }.run(&mut random);
+        let waits = SimulatedProgram { windows, ..wait }.costlier(times - 1.0).run(&mut random);
+        let alarm = (0..windows).any(|at| {
+            let mut seen = observed(at, costs[at], &names);
+            let share = |(id, share): (&MetricId, f64)| Reading {
+                quantity: quantity(*id),
+                value: Measure::exact(share),
+                cell: Some(RatioCell { numerator: share, denominator: 1.0 }),
+            };
+            seen.readings.extend(shares.iter().zip([RUNS, waits[at].cost_ns.max(0.0)]).map(share));
+            assessor.take(seen, &[]).raised
+        });
+        raised.count(alarm);
+    }
+    raised
+}
+
+#[test]
+fn one_recording_is_enough_to_see_a_wait_that_triples_and_the_usual_scatter_of_waits_raises_nothing() {
+    let quiet = watched_waits(1.0, (60, 600));
+    assert!(quiet.interval(0.01).0 <= HOURLY_FALSE_ALARMS, "the same program again: {quiet:?}");
+    let tripled = watched_waits(3.0, (60, 30));
+    assert!(tripled.part() >= 0.95, "thrice the wait, within 30 s: {tripled:?}");
+}
+
+/// A closed loop against a single recording of a minute: a rate that drifts by a tenth, and waits that scatter by a third.
+/// From the twentieth window on, it completes `rate` of its operations and waits `waits` times as long.
+fn watched_closed_loop(rate: f64, waits: f64, (watches, windows): (usize, usize)) -> Frequency {
+    const RUNS: f64 = 0.4;
+    const BEFORE: usize = 20;
+    let mut random = Random::new(53);
+    let loop_of = SimulatedProgram {
+        cost_ns: 1e4,
+        rate: 4e4,
+        rate_between: 0.03,
+        rate_within: 0.1,
+        ..program(("closed loop", 0.02, 0.05, 0.5))
+    };
+    let wait = SimulatedProgram { cost_ns: 0.05, ..program(("waits", 0.1, 0.3, 0.5)) };
+    let mut raised = Frequency::default();
+    for _ in 0..watches {
+        let minute = |of: &SimulatedProgram, random: &mut Random| SimulatedProgram { windows: 60, ..*of }.run(random);
+        let (costs, shares) = (minute(&loop_of, &mut random), minute(&wait, &mut random));
+        let mut baseline = loaded(&[60], &|at| (costs[at].rate, costs[at].cost_ns));
+        let ids = [MetricId::Utilisation, MetricId::RunQueueDelay];
+        baseline.quantities.extend(ids.map(|id| id.name().to_string()));
+        for (window, seen) in baseline.windows.iter_mut().zip(&shares) {
+            window.cells.extend([RUNS, seen.cost_ns.max(0.0)].map(|share| Some([share, 1.0])));
+        }
+        let mut assessor = Assessor::new(Levels::of(&baseline), HostFacts::default(), Settings::default());
+        let names = [PRIMARY, RATE, WITHOUT_OPERATIONS].map(quantity);
+        let length = BEFORE + windows;
+        let costs = SimulatedProgram { windows: length, ..loop_of }.run(&mut random);
+        let shares = SimulatedProgram { windows: length, ..wait }.run(&mut random);
+        let alarm = (0..length).any(|at| {
+            let (by, times) = if at < BEFORE { (1.0, 1.0) } else { (rate, waits) };
+            let mut seen = observed(at, SimulatedWindow { rate: costs[at].rate * by, ..costs[at] }, &names);
+            let share = |(id, share): (&MetricId, f64)| Reading {
+                quantity: quantity(*id),
+                value: Measure::exact(share),
+                cell: Some(RatioCell { numerator: share, denominator: 1.0 }),
+            };
+            seen.readings.extend(ids.iter().zip([RUNS * by, times * shares[at].cost_ns.max(0.0)]).map(share));
+            assessor.take(seen, &[]).raised
+        });
+        raised.count(alarm);
+    }
+    raised
+}
+
+#[test]
+fn one_recording_is_enough_to_see_a_closed_loop_collapse_and_its_usual_drift_or_a_lesser_load_raises_nothing() {
+    for (case, rate) in [("the same program again", 1.0), ("half the load on purpose", 0.5)] {
+        // With half of the operations there is half of the waiting.
+        let quiet = watched_closed_loop(rate, rate, (60, 600));
+        assert!(quiet.interval(0.01).0 <= HOURLY_FALSE_ALARMS, "{case}: {quiet:?}");
+    }
+    let collapsed = watched_closed_loop(0.6, 2.5, (60, 10));
+    // 46 of the 60: a band from a single recording is wide.
+    assert!(collapsed.part() >= 0.75, "{collapsed:?}");
+}

@@ -55,6 +55,33 @@ fn shares_are_those_of_the_law_and_are_about_all_of_it() {
 }
 
 #[test]
+fn shares_are_of_what_grew_and_never_exceed_the_whole() {
+    let share =
+        |said: &Assessment, cause| said.diagnosis.evidence.iter().find(|e| e.cause == cause).and_then(|e| e.share);
+    // Operations became cheaper while they waited longer: the wait is all of what takes longer, and no part of the cost.
+    let (cause, _, said) = verdict(Session::new(), &[(PRIMARY, 0.74), (MetricId::RunQueueDelay, 0.36)]);
+    assert_eq!((cause, share(&said, cause)), (Cause::RunQueue, Some(1.0)), "{:#?}", said.diagnosis.evidence);
+    assert_eq!(said.diagnosis.worse(cause).map(|it| it.quantity.id), Some(MetricId::RunQueueDelay));
+    for other in [
+        &[(PRIMARY, 1.4), (MetricId::RunQueueDelay, 0.4)][..],
+        &[(PRIMARY, 0.8), (MetricId::PathLength, 0.5), (MetricId::Cpi, 1.6), (MetricId::RunQueueDelay, 0.2)],
+        &[(PRIMARY, 1.6), (MetricId::Cpi, 1.6), (MetricId::PageWalkShare, 0.5), (MetricId::LlcMpki, 4.0)],
+        &[(PRIMARY, 1.5), (MetricId::Cpi, 1.2), (MetricId::Frequency, 0.8), (MetricId::StealShare, 0.1)],
+        &[(PRIMARY, 1.3), (MetricId::PathLength, 1.3), (MetricId::StealShare, 0.1), (MetricId::RunQueueDelay, 0.3)],
+    ] {
+        for session in [Session::counted(), Session::new()] {
+            let (_, _, said) = verdict(session, other);
+            let shares: Vec<f64> = said.diagnosis.evidence.iter().filter_map(|e| e.share).collect();
+            let sum: f64 = shares.iter().sum();
+            assert!(
+                shares.iter().all(|share| (0.0..=1.0).contains(share)) && sum <= 1.0 + 1e-9,
+                "{other:?}: {shares:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn factors_that_each_grew_a_little_are_told_together() {
     let mut session = Session::counted();
     session.run(20, &[]).run(20, &[(PRIMARY, 1.09), (MetricId::Cpi, 1.048), (MetricId::Frequency, 1.048 / 1.09)]);

@@ -134,6 +134,7 @@ pub(crate) fn cost(paths: &[(&str, f64)]) -> Cost {
         frames: text.split(';').map(function).collect(),
         weight: *weight,
         samples: (weight / 1e6) as u64,
+        lock: None,
     };
     let paths: Vec<PathCost> = paths.iter().map(path).collect();
     let (samples, weight) = (paths.iter().map(|path| path.samples).sum(), paths.iter().map(|path| path.weight).sum());

@@ -87,9 +87,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let leading_path = context.cpu().ok().and_then(|cpu| cpu.leading_path(CodeClass::AddressSpace));
     let mut evidence = vec![lost_cores(share)];
     evidence.extend(faults.map(|change| Evidence::plain("minor faults per operation", change.here.value, U::Count)));
-    if let Some(ratio) = faults.and_then(|change| change.ratio()) {
-        evidence.push(Evidence::of("their growth", ratio, U::Ratio, FAULTS));
-    }
+    let grown = faults.and_then(|change| change.ratio());
+    evidence.extend(Evidence::growth("minor faults per operation, growth", grown, FAULTS));
     let count = faults.map_or(String::new(), |change| {
         format!(
             "; {} faults per operation, {} at n={}",
@@ -110,6 +109,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::High,
         place: leading_path.map(cpu_place),
+        culprits: Vec::new(),
         refuted_by: "the loss stays with memory touched and kept before the measurement",
         next_step:
             "Keep memory instead of returning it (malloc's trim threshold, pools), use huge pages, or processes \

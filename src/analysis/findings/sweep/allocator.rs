@@ -42,6 +42,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::Medium,
         place: leading_path.map(if waits { blocked_place } else { cpu_place }),
+        culprits: Vec::new(),
         refuted_by: "another allocator (LD_PRELOAD) makes no difference",
         next_step: "Try another allocator (LD_PRELOAD) or more arenas, or let threads reuse their own memory; freeing \
              another thread's memory costs most."

@@ -96,6 +96,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: if strain.unit == U::Ratio { Confidence::High } else { Confidence::Medium },
         place: grown_function_place(context),
+        culprits: Vec::new(),
         refuted_by: "bandwidth still grows with n, or the time of a miss stays flat",
         next_step: "Compare with the machine's peak (STREAM); touch less memory per operation, in smaller or reused \
              blocks, or spread over more nodes."

@@ -74,6 +74,7 @@ fn finding(context: &WidthContext<'_>, share: f64, claim: String, confidence: Co
         evidence,
         confidence,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "I/O pressure (PSI) is about 0 and no thread is in state D",
         next_step:
             "Compare with what the device can do (iostat -x): fewer or larger requests, more at a time, or a cache."

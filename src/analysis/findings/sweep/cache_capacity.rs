@@ -9,7 +9,7 @@ use super::slower::{counted, evidence};
 use super::values::{Change, Mean};
 use super::{Confidence, CostKind, Evidence, Finding, Rule, limits};
 use crate::analysis::text::{digits, percent};
-use crate::model::{MetricId, Unit as U, Why};
+use crate::model::{MetricId, Why};
 
 pub(super) const RULE: Rule =
     Rule { id: "cache-capacity", title: "last-level cache too small", kind: CostKind::Cpi, explains: &[], evaluate };
@@ -47,7 +47,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let Some(share) = explainable_share(context, &misses, slower.share) else { return Ok(None) };
     let ratio = misses.ratio();
     let mut evidence = evidence(share, &slower);
-    evidence.extend(ratio.map(|ratio| Evidence::of("misses, growth", ratio, U::Ratio, MISSES)));
+    evidence.extend(Evidence::growth("misses, growth", ratio, MISSES));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -64,6 +64,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::Medium,
         place: grown_function_place(context),
+        culprits: Vec::new(),
         refuted_by: "misses of the caches before it grow as much: then each thread touches more",
         next_step:
             "Let threads work on the same data at the same time, or on smaller pieces; compare with fewer threads per \

@@ -25,6 +25,10 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         return Ok(None);
     }
     let Some(hot_function) = hot_function(context)? else { return Ok(None) };
+    let explained = |code| context.explained.codes.contains(&code);
+    if context.cpu()?.of_function(&hot_function.row.function, explained) > 0.5 {
+        return Ok(None);
+    }
     let fell = context.stack.useful <= RETROGRADE * f64::from(context.base.n);
     let certain = hot_function.stands_out() || fell;
     // SMT siblings take at most half a core from each other, and from all code alike.
@@ -46,8 +50,7 @@ fn finding(
     confidence: Confidence,
 ) -> Finding {
     let ratio = hot_function.row.here / hot_function.row.base.max(f64::MIN_POSITIVE);
-    let grown =
-        if hot_function.row.base > 0.0 { format!("{} times", digits(ratio)) } else { "from nothing".to_string() };
+    let grown = if ratio <= 100.0 { format!("{} times", digits(ratio)) } else { "from next to nothing".to_string() };
     let rivals = if certain {
         "spinning, retries and cache-line sharing look the same without hardware counters"
     } else {
@@ -60,7 +63,7 @@ fn finding(
         Evidence::plain("of the CPU time at the base", hot_function.before, U::Share),
     ];
     if hot_function.row.base > 0.0 {
-        evidence.push(Evidence::of("cost per operation, growth", ratio, U::Ratio, limits::HOTTER));
+        evidence.extend(Evidence::growth("cost per operation, growth", Some(ratio), limits::HOTTER));
     }
     let law = context.fits.iter().find(|fit| fit.region == context.here.region).and_then(|fit| fit.law.ok());
     evidence.extend(law.map(|law| Evidence::plain("coherency by the scalability law", law.beta.value, U::Ratio)));
@@ -82,6 +85,7 @@ fn finding(
         evidence,
         confidence,
         place: Some(Place::on_cpu(hot_function.frames.clone())),
+        culprits: Vec::new(),
         refuted_by: "it costs as much when pinned to one core, or to cores of one cache",
         next_step: "Look at its hottest instructions: a locked one, or a load after one, means a shared line, a short \
              loop with a pause means a spin. Give each thread its own copy on its own line; `perf c2c` on a \

@@ -1,14 +1,18 @@
 //! One width compared with the base: the inputs of a scaling rule.
 
-use super::growth::GrowthByClass;
+use super::growth::{GrowthByClass, function};
 use super::limits;
 use super::values::{Change, Mean, known, mean, metric, ops, seconds_blocked};
 use crate::analysis::Cause;
 use crate::analysis::coverage::Coverage;
 use crate::analysis::findings::code_path::CodeClass;
-use crate::analysis::findings::paths::{WaitReason, code_class, wait_reason};
-use crate::analysis::sweep::{Estimate, Loss, Point, PointMetrics, RegionFit, Run, SliceKind, Stack};
+use crate::analysis::findings::paths::{WaitReason, code_class_by, lock_taker, wait_reason_by};
+use crate::analysis::names::{CodeKind, Function};
+use crate::analysis::sweep::{
+    Estimate, FunctionId, Loss, PathCost, Point, PointMetrics, RegionFit, Run, SliceKind, Stack,
+};
 use crate::model::{Measure, MetricId, Region, Why};
+use rustc_hash::FxHashSet;
 
 /// What earlier rules have explained, in shares of the lost cores.
 #[derive(Debug, Clone, Default)]
@@ -42,12 +46,46 @@ pub(super) struct WidthContext<'a> {
     pub explained: ExplainedShares,
     cpu: Result<GrowthByClass<CodeClass>, Why>,
     waits: Result<GrowthByClass<WaitReason>, Why>,
+    /// The CPU time that only a contended lock takes.
+    slow_locks: Option<Change>,
 }
 
 /// What CPU time per operation grew by: more or slower instructions, or both where they were not counted.
 const WORK: [SliceKind; 3] = [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime];
 const CPU: [SliceKind; 5] =
     [SliceKind::MoreWork, SliceKind::Cpi, SliceKind::CpuTime, SliceKind::Smt, SliceKind::Frequency];
+
+/// Sampled CPU time by class of code.
+fn cpu(base: &[Run], here: &[Run]) -> Result<GrowthByClass<CodeClass>, Why> {
+    let takers = takers(base.iter().chain(here));
+    let class = |path: &PathCost, functions: &[&Function]| match code_class_by(functions, path.lock) {
+        (CodeClass::Own, leaf) if takers.contains(path.frames.as_slice()) => (CodeClass::Section, leaf),
+        known => known,
+    };
+    GrowthByClass::of(base, here, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, class)
+}
+
+/// The CPU time in lock code that runs only while another thread has the lock: system calls, and loops that pause.
+fn slow_locks(base: &[Run], here: &[Run]) -> Option<Change> {
+    let class = |path: &PathCost, functions: &[&Function]| {
+        let lock = path.lock.filter(|_| code_class_by(functions, path.lock).0 == CodeClass::Lock);
+        let kernel = functions.last().is_some_and(|leaf| leaf.kind == CodeKind::Kernel);
+        (lock.is_some_and(|lock| lock.spins || kernel), functions.len().saturating_sub(1))
+    };
+    let growths = GrowthByClass::of(base, here, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, class);
+    growths.ok().map(|growths| growths.get(true))
+}
+
+/// The paths to functions that take a lock by its code.
+fn takers<'a>(runs: impl Iterator<Item = &'a Run>) -> FxHashSet<&'a [FunctionId]> {
+    let locks = runs.flat_map(|run| &run.cpu.paths).filter(|path| path.lock.is_some());
+    let taker = |path: &'a PathCost| {
+        let functions: Vec<Function> = path.frames.iter().map(function).collect();
+        let taker = lock_taker(&functions.iter().collect::<Vec<_>>(), path.lock)?;
+        path.frames.get(..=taker)
+    };
+    locks.filter_map(taker).collect()
+}
 
 impl<'a> WidthContext<'a> {
     /// `points` run from the base to the width to judge. `None` for fewer than two points, or if nothing was lost.
@@ -70,8 +108,15 @@ impl<'a> WidthContext<'a> {
             loss: losses.iter().find(|loss| loss.n == here.n),
             fits,
             explained: ExplainedShares::default(),
-            cpu: GrowthByClass::of(&base.runs, &here.runs, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, code_class),
-            waits: GrowthByClass::of(&base.runs, &here.runs, |run| run.blocked.as_ref(), 0, wait_reason),
+            cpu: cpu(&base.runs, &here.runs),
+            slow_locks: slow_locks(&base.runs, &here.runs),
+            waits: GrowthByClass::of(
+                &base.runs,
+                &here.runs,
+                |run| run.blocked.as_ref(),
+                0,
+                |path, functions| wait_reason_by(functions, path.lock),
+            ),
         })
     }
 
@@ -85,10 +130,13 @@ impl<'a> WidthContext<'a> {
         f64::from(self.here.n) - self.stack.useful
     }
 
-    /// The share of the lost cores in these slices, 0 to 1.
+    /// The share of the lost cores in these slices, 0 to 1. Where a slice became smaller than at the base, the others
+    /// took more than was lost in all: they share what they took, so that all shares together are at most 1.
     pub fn share(&self, kinds: &[SliceKind]) -> f64 {
-        let slices = self.stack.slices.iter().filter(|slice| kinds.contains(&slice.kind));
-        (slices.map(|slice| slice.cores).sum::<f64>() / self.lost()).clamp(0.0, 1.0)
+        let slices = || self.stack.slices.iter();
+        let taken: f64 = slices().map(|slice| slice.cores.max(0.0)).sum();
+        let these: f64 = slices().filter(|slice| kinds.contains(&slice.kind)).map(|slice| slice.cores).sum();
+        (these / taken.max(self.lost())).clamp(0.0, 1.0)
     }
 
     /// The share of the lost cores in which workers were blocked by a cause.
@@ -228,6 +276,32 @@ impl<'a> WidthContext<'a> {
         self.cpu.as_ref().is_ok_and(|growths| {
             let before = growths.get(code).base.value / growths.total.base.value.max(f64::MIN_POSITIVE);
             growths.part(code) >= before * limits::STANDS_OUT
+        })
+    }
+
+    /// Whether locks are contended by what they cost on a CPU: several times more per operation than at the base, and so much
+    /// more than all other code that not all code slowed down; or a part of the growth only contended locks have. Whoever has a
+    /// lock for himself pays the same at every width.
+    pub fn locks_contended(&self) -> bool {
+        self.locks_multiplied() || self.locks_slow()
+    }
+
+    fn locks_slow(&self) -> bool {
+        let growth = |growths: &GrowthByClass<CodeClass>| growths.get(CodeClass::Lock).amount();
+        let all = self.cpu.as_ref().map_or(0.0, growth);
+        self.slow_locks.is_some_and(|slow| {
+            slow.grew() && slow.grew_by_factor(limits::SWITCHES) && slow.amount() >= all * limits::SLOW_PATH
+        })
+    }
+
+    fn locks_multiplied(&self) -> bool {
+        self.cpu.as_ref().is_ok_and(|growths| {
+            let [locks, section] = [CodeClass::Lock, CodeClass::Section].map(|code| growths.get(code));
+            let rest = |of: fn(&Change) -> f64| of(&growths.total) - of(&locks) - of(&section);
+            let (before, after) = (rest(|change| change.base.value), rest(|change| change.here.value));
+            let seen = before >= growths.total.base.value * limits::COMPARABLE;
+            let others = if seen { (after / before).max(1.0) * limits::STANDS_OUT } else { limits::SIBLINGS };
+            locks.grew() && locks.grew_by_factor(others.max(limits::HOTTER))
         })
     }
 

@@ -34,6 +34,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: evidence(share, &slower),
         confidence: Confidence::Medium,
         place: grown_function_place(context),
+        culprits: Vec::new(),
         refuted_by: "cycles per instruction stay the same at every width",
         next_step: "Count more events at both widths: last-level misses, lines modified by other cores (`perf c2c`), \
              reads from other nodes, page walks."

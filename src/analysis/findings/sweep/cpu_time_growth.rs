@@ -54,6 +54,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: if named.is_empty() { Confidence::Low } else { Confidence::Medium },
         place: grown_function_place(context),
+        culprits: Vec::new(),
         refuted_by: "CPU time per operation stays as it is with n",
         next_step:
             "Repeat the sweep where hardware counters are (bare metal: see `ironlaw doctor`); here, count calls of \

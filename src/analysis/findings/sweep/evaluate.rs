@@ -3,11 +3,12 @@
 use super::context::WidthContext;
 use super::rule::{CostKind, Rule};
 use super::values::{lost, seems_lost};
-use super::{RULES, address_space, tail_latency};
+use super::{RULES, address_space, lock_costs, tail_latency};
 use crate::analysis::finding::{Confidence, Finding, RuleResults, Verdict};
 use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::findings::context::lower_for_coverage;
 use crate::analysis::sweep::{Loss, Point, RegionFit, Stack};
+use crate::analysis::text::percent;
 use crate::model::{Region, Why};
 use std::collections::BTreeSet;
 
@@ -123,7 +124,37 @@ fn verdicts(mut context: WidthContext<'_>) -> Vec<Verdict> {
         Ok(None) => Verdict::Clear,
         Err(why) => Verdict::Undecided(why),
     };
-    RULES.iter().map(verdict).collect()
+    let mut verdicts: Vec<Verdict> = RULES.iter().map(verdict).collect();
+    share_cycles(&mut verdicts, context.explained.cpi);
+    verdicts
+}
+
+/// Reasons for slower instructions that explain the same cycles share these in proportion to what each would explain
+/// alone, so that all shares together are at most the whole.
+fn share_cycles(verdicts: &mut [Verdict], most: f64) {
+    let of_cycles = |(rule, verdict): (&Rule, &Verdict)| match verdict {
+        Verdict::Found(found) if rule.kind == CostKind::Cpi => Some((rule.id, rule.title, found.share?)),
+        _ => None,
+    };
+    let reasons: Vec<_> = RULES.iter().zip(&*verdicts).filter_map(of_cycles).collect();
+    let all: f64 = reasons.iter().map(|(.., share)| share).sum();
+    if reasons.len() < 2 || all <= most {
+        return;
+    }
+    for verdict in verdicts {
+        let Verdict::Found(finding) = verdict else { continue };
+        let others: Vec<&str> =
+            reasons.iter().filter(|(id, ..)| *id != finding.rule).map(|(_, title, _)| *title).collect();
+        if let Some(share) = finding.share.filter(|_| others.len() < reasons.len()) {
+            let share = share * most / all;
+            finding.share = Some(share);
+            finding.claim.push_str(&format!(
+                " The same cycles have other reasons too ({}): {} of the lost cores count here.",
+                others.join(", "),
+                percent(share)
+            ));
+        }
+    }
 }
 
 /// Marks what a finding explains as taken, so that no later rule reports it again.
@@ -133,13 +164,14 @@ fn mark_explained(context: &mut WidthContext<'_>, rule: &Rule, finding: &Finding
     let codes: BTreeSet<CodeClass> = rule.explains.iter().copied().chain(with).collect();
     let code: f64 = codes.iter().map(|code| context.code_share(*code)).sum();
     let beyond = (share - code).max(0.0);
+    let unseen = if rule.explains.contains(&CodeClass::Lock) { lock_costs::costs(context).unseen } else { 0.0 };
     context.explained.codes.extend(codes);
     context.explained.cpu += code;
     if rule.explains.is_empty() && matches!(rule.kind, CostKind::Cpu | CostKind::Cpi) {
         context.explained.functions.extend(finding.place.iter().filter_map(|place| place.frames.last().cloned()));
     }
     match rule.kind {
-        CostKind::Wait => {}
+        CostKind::Wait => context.explained.idle += unseen,
         CostKind::Idle => context.explained.idle += beyond,
         CostKind::Clock => context.explained.clock += share,
         CostKind::Stolen => {

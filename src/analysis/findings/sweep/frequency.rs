@@ -39,6 +39,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::High,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "cycles per cycle of a constant clock (ref-cycles) stay the same: then the virtual CPU did \
                      not run",
         next_step: "Repeat the sweep with a fixed clock (turbo off) to see what the program itself loses; check the \

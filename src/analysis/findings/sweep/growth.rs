@@ -33,6 +33,8 @@ pub(super) struct LeadingPath {
     pub function: String,
     /// The innermost of the program's own functions that led there, if it is a different one.
     pub caller: Option<String>,
+    /// The function that the deciding one calls there, if it calls any: of several, the one whose cost grew most.
+    pub callee: Option<String>,
 }
 
 /// A path that ends in the program's own code leads if it has at least this part of the leading path's growth.
@@ -41,7 +43,8 @@ const NAMED: f64 = 0.1;
 const NOTHING: Change = Change { base: Mean { value: 0.0, error: 0.0 }, here: Mean { value: 0.0, error: 0.0 } };
 
 impl<C: Copy + PartialEq> GrowthByClass<C> {
-    /// Compares the runs at the base and here. `of` returns the class of a path, root first, and its deciding index.
+    /// Compares the runs at the base and here. `of` returns the class of a path and its deciding index, given its functions,
+    /// root first.
     ///
     /// # Errors
     /// `NotRecorded` if no run has such a cost, `TooFewSamples` if the runs here have too few samples, else why
@@ -51,11 +54,15 @@ impl<C: Copy + PartialEq> GrowthByClass<C> {
         here: &[Run],
         cost: impl Fn(&Run) -> Option<&Cost>,
         fewest: u64,
-        of: impl Fn(&[&Function]) -> (C, usize),
+        of: impl Fn(&PathCost, &[&Function]) -> (C, usize),
     ) -> Result<GrowthByClass<C>, Why> {
-        let empty = FxHashMap::default;
-        let mut classifier =
-            PathClassifier { functions: FxHashMap::default(), branches: FxHashMap::default(), leaves: empty(), of };
+        let mut classifier = PathClassifier {
+            functions: FxHashMap::default(),
+            branches: FxHashMap::default(),
+            callees: FxHashMap::default(),
+            leaves: FxHashMap::default(),
+            of,
+        };
         let before = classifier.width_costs(base, &cost, 0)?;
         let after = classifier.width_costs(here, &cost, 1)?;
         if after.samples < fewest {
@@ -128,11 +135,16 @@ impl<C: Copy + PartialEq> WidthCosts<C> {
 /// Cost per operation of one path, at the base and here.
 type Branch = [f64; 2];
 
+/// Growth of a function in paths of a class.
+type CalleeGrowth<'a, C> = ((C, &'a FunctionId), f64);
+
 /// Classifies paths, and accumulates them over both widths.
-struct PathClassifier<'a, C, F: Fn(&[&Function]) -> (C, usize)> {
+struct PathClassifier<'a, C, F: Fn(&PathCost, &[&Function]) -> (C, usize)> {
     functions: FxHashMap<&'a FunctionId, Function>,
     /// By the path to the deciding function: the same function may take a lock and do its own work.
     branches: FxHashMap<&'a [FunctionId], Vec<(C, Branch)>>,
+    /// Growth of what the deciding function calls, by the path to it.
+    callees: FxHashMap<&'a [FunctionId], Vec<CalleeGrowth<'a, C>>>,
     /// By the innermost function.
     leaves: FxHashMap<(String, String), Vec<(C, f64)>>,
     of: F,
@@ -145,7 +157,7 @@ struct ClassCost<C> {
     samples: u64,
 }
 
-impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> PathClassifier<'a, C, F> {
+impl<'a, C: Copy + PartialEq, F: Fn(&PathCost, &[&Function]) -> (C, usize)> PathClassifier<'a, C, F> {
     fn width_costs(
         &mut self,
         runs: &'a [Run],
@@ -200,12 +212,16 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> PathClassifier<
                 self.functions.entry(id).or_insert_with(|| function(id));
             }
             let functions: Vec<&Function> = path.frames.iter().filter_map(|id| self.functions.get(id)).collect();
-            let (class, at) = (self.of)(&functions);
+            let (class, at) = (self.of)(path, &functions);
             let leading = path.frames.get(..=at).unwrap_or(&path.frames);
             let mut branch = [0.0; 2];
             branch[width_costs] = path.weight * scale;
             add(self.branches.entry(leading).or_default(), class, branch, |[x, y], [a, b]| [x + a, y + b]);
-            self.leaf(path, class, path.weight * if width_costs == 0 { -scale } else { scale });
+            let growth = path.weight * if width_costs == 0 { -scale } else { scale };
+            if let Some(callee) = path.frames.get(at + 1) {
+                add(self.callees.entry(leading).or_default(), (class, callee), growth, |sum, more| sum + more);
+            }
+            self.leaf(path, class, growth);
             match parts.iter_mut().find(|part| part.class == class) {
                 Some(part) => {
                     part.weight += path.weight;
@@ -229,6 +245,13 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> PathClassifier<
         add(classes, class, growth, |sum, more| sum + more);
     }
 
+    /// The program's function whose cost grew most among those that the end of a path calls.
+    fn callee(&self, frames: &[FunctionId], class: C) -> Option<String> {
+        let callees = self.callees.get(frames)?.iter();
+        let own = callees.filter(|((known, id), _)| *known == class && id.kind != CodeKind::Kernel);
+        own.max_by(|(a, x), (b, y)| x.total_cmp(y).then(b.1.cmp(a.1))).map(|((_, id), _)| id.name.clone())
+    }
+
     fn leading_path(&self, class: C) -> Option<LeadingPath> {
         let growth = |[base, here]: &Branch| here - base;
         let most = |named: bool| {
@@ -249,6 +272,7 @@ impl<'a, C: Copy + PartialEq, F: Fn(&[&Function]) -> (C, usize)> PathClassifier<
             frames: frames.iter().map(|id| id.name.clone()).collect(),
             function: last.name.clone(),
             caller: caller.filter(|function| function.kind != CodeKind::Kernel).map(|function| function.name.clone()),
+            callee: self.callee(frames, class),
         })
     }
 }
@@ -262,7 +286,7 @@ fn add<C: PartialEq, V: Copy>(classes: &mut Vec<(C, V)>, class: C, value: V, sum
 }
 
 /// The type that the tables of names take.
-fn function(id: &FunctionId) -> Function {
+pub(super) fn function(id: &FunctionId) -> Function {
     Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind }
 }
 

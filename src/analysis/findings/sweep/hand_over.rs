@@ -59,6 +59,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
             Confidence::Low
         },
         place: leading_path.map(blocked_place),
+        culprits: Vec::new(),
         refuted_by: "more load from outside keeps the workers busy",
         next_step:
             "See in the off-CPU flame graph of this width which threads wait for each other; hand over more work \

@@ -93,6 +93,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: if busiest.constant.is_none() { Confidence::Low } else { Confidence::Medium },
         place: None,
+        culprits: Vec::new(),
         refuted_by: "over a longer time all workers work equally",
         next_step: format!(
             "Compare the busiest thread with the others in the run at n={} (`ironlaw report --thread`); \
@@ -106,7 +107,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 pub(super) fn evidence(busiest: &BusiestWorker) -> Vec<Evidence> {
     vec![
         lost_cores(busiest.share),
-        Evidence::of("CPU time, mean over maximum (below)", busiest.balance, U::Share, limits::BALANCE),
+        Evidence::up_to("CPU time, mean over maximum (below)", busiest.balance, U::Share, limits::BALANCE),
         Evidence::of("busiest worker working", busiest.at_work, U::Share, limits::SATURATED),
     ]
 }

@@ -40,6 +40,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![lost_cores(share), Evidence::plain("of the growth of CPU time", part, U::Share)],
         confidence: Confidence::High,
         place: Some(cpu_place(leading_path)),
+        culprits: Vec::new(),
         refuted_by: "its cost per operation stays flat with n",
         next_step:
             "The path names the system call and thus the lock: call it less often, or share less between threads \

@@ -83,6 +83,7 @@ fn finding(share: f64, claim: String, evidence: Vec<Evidence>, confidence: Confi
         evidence,
         confidence,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "the kernel's time per operation stays flat with n",
         next_step: "Compare system calls per operation at both widths (`perf trace -s`): if they are flat, each costs \
              more, and the leading path shows where."

@@ -25,6 +25,10 @@ pub const CONCENTRATED: f64 = 0.5;
 pub const HOTTER: f64 = 1.5;
 /// Ratio of that share to the function's share at the base: a slowdown of all code stretches it evenly. [P]
 pub const STANDS_OUT: f64 = 1.5;
+/// Share of the growth of a lock's CPU time that only a contended one has: system calls and loops that pause. [P]
+pub const SLOW_PATH: f64 = 0.1;
+/// Share of the CPU time at the base from which code shows how much all code slowed down. [P]
+pub const COMPARABLE: f64 = 0.1;
 /// Largest growth of a core's time per operation when two threads share it: half a core each, and noise. [P]
 pub const SIBLINGS: f64 = 2.2;
 /// Kernel share of the CPU time from which samples must name kernel functions before these are ruled out. [P]

@@ -53,6 +53,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::High,
         place,
+        culprits: Vec::new(),
         refuted_by: "the loss stays with memory mapped and touched before the measurement, or with processes \
                      instead of threads",
         next_step: NEXT_STEP.to_string(),

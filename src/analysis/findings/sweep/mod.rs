@@ -20,6 +20,7 @@ mod imbalance;
 mod kernel_spin;
 mod kernel_time;
 mod limits;
+mod lock_costs;
 mod locks;
 mod mmap_lock;
 mod more_work;

@@ -41,6 +41,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::High,
         place: grown_function_place(context),
+        culprits: Vec::new(),
         refuted_by: "instructions per operation stay the same at every width",
         next_step: "Look in these functions for work that grows with the number of threads: retries, lists of \
                     threads, polling."

@@ -50,7 +50,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         claim: format!("{who}: {} of the lost cores have no thread to run at n={n}.", percent(share)),
         evidence: vec![
             lost_cores(share),
-            Evidence::of("busy threads (below)", k, U::Threads, n),
+            Evidence::up_to("busy threads (below)", k, U::Threads, n),
             Evidence::plain("busy threads working", at_work, U::Share),
             Evidence::plain("CPUs kept busy", worked.here.value * n, U::Cores),
         ],
@@ -60,6 +60,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
             _ => Confidence::Low,
         },
         place: None,
+        culprits: Vec::new(),
         refuted_by: "under more load other threads use as much CPU time as the busiest",
         next_step: format!(
             "Profile the busy thread in the run at n={} (`ironlaw report --by thread`): make its work cheaper, \

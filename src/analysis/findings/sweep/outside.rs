@@ -40,6 +40,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence: vec![lost_cores(share), Evidence::plain("by the leading cause", context.blocked(most), U::Share)],
         confidence: Confidence::Medium,
         place: leading_path.map(blocked_place),
+        culprits: Vec::new(),
         refuted_by: "the load generator and the peers have spare CPUs and requests at this width",
         next_step: "Profile the load generator or the peer at this width; give it its own CPUs and more connections."
             .to_string(),

@@ -28,7 +28,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let mut evidence = evidence(share, &slower);
     evidence.push(Evidence::of("of the cycles in page walks", walks.here.value, U::Share, PAGE_WALKS));
-    evidence.extend(walks.ratio().map(|ratio| Evidence::of("their growth", ratio, U::Ratio, PAGE_WALKS_GROWTH)));
+    evidence.extend(Evidence::growth("cycles in page walks, growth", walks.ratio(), PAGE_WALKS_GROWTH));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
@@ -44,6 +44,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::High,
         place: grown_function_place(context),
+        culprits: Vec::new(),
         refuted_by: "it loses as much with huge pages",
         next_step: "Put the data on huge pages (madvise MADV_HUGEPAGE, hugetlbfs), or touch fewer pages per operation."
             .to_string(),

@@ -36,6 +36,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::Medium,
         place: grown_function_place(context),
+        culprits: Vec::new(),
         refuted_by: "it loses as much on one node, or with interleaved memory (numactl)",
         next_step:
             "Check where the pages are (numastat -p) and let each thread allocate and first touch what it uses, \

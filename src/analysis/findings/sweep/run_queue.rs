@@ -1,7 +1,9 @@
 //! Runnable workers without a CPU.
 
+use super::lock_costs::{culprits, queued_for_locks};
 use super::values::known;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
+use crate::analysis::findings::cpu_queue::named;
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Region, Unit as U, Why};
@@ -11,7 +13,9 @@ pub(super) const RULE: Rule =
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let queued = context.state(|run| known(run.split.queued))?;
-    let share = context.share(&[SliceKind::RunQueue]);
+    // More CPUs would only let more workers wait for a contended lock.
+    let whole = context.share(&[SliceKind::RunQueue]);
+    let share = whole - queued_for_locks(context);
     if share < limits::FACTOR || queued.here.value < limits::QUEUED || !queued.grew_beyond_scatter()? {
         return Ok(None);
     }
@@ -23,25 +27,30 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     if let Ok(busy) = context.number(|numbers| numbers.busy_cores) {
         evidence.push(Evidence::plain("CPUs kept busy", busy.here.value, U::Cores));
     }
+    let culprits = culprits(&context.here.runs);
     let crowded = context.here.region == Region::Oversubscribed;
     let why = if crowded {
         "there are more threads than CPUs"
-    } else {
+    } else if culprits.is_empty() {
         "other programs use the CPUs, or the workers may use fewer than n"
+    } else {
+        "others use the CPUs"
     };
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "{} of the lost cores are runnable workers without a CPU, on average {} of {} workers: {why}.",
+            "{} of the lost cores are runnable workers without a CPU, on average {} of {} workers: {why}.{}",
             percent(share),
-            digits(queued.here.value * f64::from(context.here.n)),
-            context.here.n
+            digits(queued.here.value * f64::from(context.here.n) * share / whole),
+            context.here.n,
+            named(&culprits)
         ),
         evidence,
         confidence: Confidence::High,
         place: None,
+        culprits,
         refuted_by: "run delay in the threads' schedstat does not grow with n",
         next_step: if crowded {
             "Run no more threads than CPUs; wider points measure the machine, not the program.".to_string()

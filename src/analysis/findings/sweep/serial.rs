@@ -42,6 +42,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::High,
         place: leading_path.map(blocked_place),
+        culprits: Vec::new(),
         refuted_by: "the serial fraction of Karp and Flatt rises or falls with n",
         next_step: format!(
             "Profile the busiest thread alone in the run at n={} (`ironlaw report --thread`): make its work \

@@ -91,6 +91,7 @@ fn finding(
         evidence,
         confidence,
         place: hot_function.map(|hot_function| Place::on_cpu(hot_function.frames.clone())),
+        culprits: Vec::new(),
         refuted_by: "memory bandwidth is used up, or the growth is spread over many functions",
         next_step:
             "Find the line with `ironlaw record --mem` (or `perf c2c record`) and `ironlaw report`: give each thread its own copy on \

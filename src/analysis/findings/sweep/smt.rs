@@ -81,6 +81,7 @@ fn finding(context: &WidthContext<'_>, share: f64, confidence: Confidence, kink:
         evidence,
         confidence,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "the same number of threads, each on a separate core, loses as much",
         next_step: "Count cores, not threads, as the machine's capacity; beyond the cores a \
                     sweep shows the machine, not the program."

@@ -56,6 +56,10 @@ fn counted(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     else {
         return Ok(None);
     };
+    let explained = |code| context.explained.codes.contains(&code);
+    if context.cpu()?.of_function(&hot_function.row.function, explained) > 0.5 {
+        return Ok(None);
+    }
     let ratio = path.ratio().unwrap_or(0.0);
     let claim = format!(
         "{} of the lost cores are in {}: instructions per operation grow {} times and it takes {} of the \
@@ -93,6 +97,7 @@ fn finding(share: f64, claim: String, evidence: Vec<Evidence>, confidence: Confi
         evidence,
         confidence,
         place: Some(place),
+        culprits: Vec::new(),
         refuted_by: "the additional instructions are spread over many functions, or the function processes more data",
         next_step:
             "Find out what this function waits for and who holds it; hold it for less time, give each thread its \

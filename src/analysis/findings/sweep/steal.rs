@@ -48,6 +48,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::High,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "the steal column of /proc/stat does not grow",
         next_step: "The program cannot change this: repeat the sweep on dedicated CPUs, or on the host itself."
             .to_string(),

@@ -120,6 +120,7 @@ fn finding(here: &Width<'_>, narrower: &Width<'_>) -> Finding {
             _ => Confidence::High,
         },
         place: None,
+        culprits: Vec::new(),
         refuted_by: "more throughput, or the same p99, in longer runs at this width",
         next_step: format!(
             "Load it no wider than n={before} where latency matters; to see what slow operations wait for, open the \

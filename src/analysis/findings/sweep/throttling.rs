@@ -41,6 +41,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: if counted { Confidence::High } else { Confidence::Medium },
         place: None,
+        culprits: Vec::new(),
         refuted_by: "nr_throttled in the group's cpu.stat does not grow",
         next_step: "Raise the quota (cpu.max, the container's CPU limit), or run no more threads than it allows."
             .to_string(),

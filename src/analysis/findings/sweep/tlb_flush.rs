@@ -44,6 +44,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         ],
         confidence: Confidence::High,
         place: leading_path.map(cpu_place),
+        culprits: Vec::new(),
         refuted_by: "TLB shootdowns in /proc/interrupts stay flat per operation, or processes instead of threads lose as much",
         next_step: NEXT_STEP.to_string(),
     }))

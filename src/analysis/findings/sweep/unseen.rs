@@ -48,6 +48,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence: Confidence::Medium,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "there are fewer workers than n",
         next_step: next_step.to_string(),
     }))

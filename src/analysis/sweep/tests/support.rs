@@ -36,6 +36,7 @@ pub fn run(n: u32, ops_per_s: f64) -> Run {
         cpu: Cost::default(),
         blocked: Some(Cost::default()),
         latency: None,
+        cpu_users: Vec::new(),
     }
 }
 
@@ -57,6 +58,7 @@ pub fn cost(paths: &[(&str, f64, u64)]) -> Cost {
         frames: frames.split(';').map(function).collect(),
         weight: *weight,
         samples: *samples,
+        lock: None,
     };
     let paths: Vec<_> = paths.iter().map(path).collect();
     Cost {

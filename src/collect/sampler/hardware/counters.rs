@@ -25,6 +25,9 @@ pub struct Hardware {
     budget: Option<SwitchBudget>,
     /// The target's switches and CPU time when counting began.
     before: Option<Activity>,
+    /// The target's switches at the first reading, and what they have cost since.
+    first_switches: Option<f64>,
+    spent: Nanos,
 }
 
 /// Where and how the groups are opened.
@@ -113,7 +116,7 @@ impl Hardware {
         let missed = (born > 0).then(|| threads_kept_starting(born));
         let notes = none.or_else(|| super::trial::note(&left_out)).into_iter().chain(beyond).chain(missed).collect();
         let totals = Totals::of(&plan, catalog::hardware(&plan), by_task);
-        (Hardware { plan, groups, totals, budget, before: None }, notes)
+        (Hardware { plan, groups, totals, budget, ..Hardware::default() }, notes)
     }
 
     /// What is actually counted.
@@ -144,6 +147,18 @@ impl Hardware {
         self.groups.clear();
         self.totals = Totals::default();
         Some(note)
+    }
+
+    /// What counting has added to the target's switches since the first call, by these readings of its other counters; the
+    /// last such time once hardware events are given up.
+    pub fn cost(&mut self, readings: &[Event]) -> Nanos {
+        if let (Some(cost), Some(now), false) =
+            (self.plan.switch_cost_ns, activity_in(readings), self.groups.is_empty())
+        {
+            let first = *self.first_switches.get_or_insert(now.switches);
+            self.spent = Nanos(((now.switches - first) * cost as f64) as u64);
+        }
+        self.spent
     }
 
     /// The target's totals so far, and the first group's totals of threads that are counted individually.
@@ -179,6 +194,11 @@ fn activity_in(readings: &[Event]) -> Option<Activity> {
     let ran = find(catalog::TASK_CLOCK)?;
     let switches = all(find(catalog::VOLUNTARY_SWITCHES)?) + all(find(catalog::INVOLUNTARY_SWITCHES)?);
     Some(Activity { switches, ran: Nanos(ran.value), elapsed: ran.at })
+}
+
+/// The target's switches so far, by its other counters.
+pub fn switches_in(readings: &[Event]) -> Option<f64> {
+    activity_in(readings).map(|activity| activity.switches)
 }
 
 /// Opens all groups of a plan on this thread and starts them; `None` if one is refused.

@@ -12,4 +12,6 @@ mod totals;
 mod trial;
 
 pub use core_plan::hardware_plan;
-pub use counters::{AttachOptions, Hardware, HardwareTrial, try_hardware};
+pub use counters::{AttachOptions, Hardware, HardwareTrial, switches_in, try_hardware};
+pub(super) use switch_budget::Activity as SwitchActivity;
+pub(super) use switch_cost::time_added_to_switches;

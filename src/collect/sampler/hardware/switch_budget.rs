@@ -15,7 +15,7 @@ const MOST_THREADS: usize = 512;
 
 /// What the target did in some time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Activity {
+pub struct Activity {
     /// Switches to its threads.
     pub switches: f64,
     /// Its CPU time.
@@ -34,17 +34,28 @@ pub(super) struct SwitchBudget {
     pub cost: Nanos,
 }
 
-impl SwitchBudget {
-    /// What counting costs in percent.
-    fn spent(&self, activity: &Activity) -> f64 {
-        let time = activity.ran.max(activity.elapsed).as_f64();
-        if time > 0.0 { 100.0 * activity.switches * self.cost.as_f64() / time } else { 0.0 }
+impl Activity {
+    /// What these threads do in a short time; `None` if the kernel does not show it or they end.
+    pub fn of(root: &Path, tids: &[u32]) -> Option<Activity> {
+        activity(root, tids)
     }
 
+    /// What switches cost if each takes so much longer, in percent of the CPU time, or of one CPU if less was used.
+    pub fn percent(&self, cost: Nanos) -> f64 {
+        let time = self.ran.max(self.elapsed).as_f64();
+        if time > 0.0 { 100.0 * self.switches * cost.as_f64() / time } else { 0.0 }
+    }
+
+    /// Switches per second.
+    pub fn rate(&self) -> f64 {
+        self.switches / self.elapsed.seconds().max(f64::MIN_POSITIVE)
+    }
+}
+
+impl SwitchBudget {
     /// A note on the reason, if counting costs more than allowed.
     pub fn exceeded(&self, activity: &Activity) -> Option<Note> {
-        let spent = self.spent(activity);
-        let rate = activity.switches / activity.elapsed.seconds().max(f64::MIN_POSITIVE);
+        let (spent, rate) = (activity.percent(self.cost), activity.rate());
         (spent > self.percent).then(|| Note {
             topic: "counters-too-costly".to_string(),
             text: format!(

@@ -36,6 +36,24 @@ pub(super) fn switch_cost<T>(open: impl Fn() -> Option<T>) -> Option<Nanos> {
     (cost as f64 > NOISE * bare.0 as f64).then_some(Nanos(cost))
 }
 
+/// The same without a limit of noise, for what adds less. If the events are `inherited`, the thread that answers has a copy of
+/// them, and a round trip has two such switches.
+pub fn time_added_to_switches<T>(open: impl Fn() -> Option<T>, inherited: bool) -> Option<Nanos> {
+    let _one_cpu = memory_walks::current_cpu().and_then(|(cpu, _)| OneCpu::stay_on(cpu));
+    let partner = Partner::start()?;
+    let (mut bare, mut more) = (Nanos(u64::MAX), Nanos(u64::MAX));
+    for attempt in 0..2 * ATTEMPTS {
+        bare = bare.min(partner.fastest());
+        let _open = open()?;
+        more = more.min(if inherited { Partner::start()?.fastest() } else { partner.fastest() });
+        if attempt >= 2 && bare <= WAITED && more <= WAITED {
+            break;
+        }
+    }
+    let added = more.0.checked_sub(bare.0)?;
+    Some(Nanos(if inherited { added / 2 } else { added }))
+}
+
 /// A thread that answers each time it is woken.
 struct Partner {
     turn: Arc<AtomicU32>,

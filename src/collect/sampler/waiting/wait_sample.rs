@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Stack bytes that are read: blocking calls use little stack.
-const STACK_BYTES: usize = 8 << 10;
+/// Stack bytes that are read again and again: blocking calls use little stack.
+pub const STACK_BYTES: usize = 8 << 10;
 
 /// What a thread waited in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,8 +75,8 @@ impl WaitFiles {
         std::str::from_utf8(&line[..length]).map_err(io::Error::other)
     }
 
-    /// Samples the thread; with `stacks` its user stack is read too.
-    pub fn look(&self, stacks: bool) -> ThreadState {
+    /// Samples the thread, with up to so many bytes of its user stack.
+    pub fn look(&self, stack_bytes: usize) -> ThreadState {
         let mut line = [0; LINE];
         let from = monotonic_ns();
         let call = match self.read(0, &mut line) {
@@ -89,8 +89,8 @@ impl WaitFiles {
         };
         let user = call.map(|call| (call.ip, call.sp));
         let mut stack = Vec::new();
-        if let (true, Some((_, sp))) = (stacks, user) {
-            stack.resize(STACK_BYTES, 0);
+        if let (1.., Some((_, sp))) = (stack_bytes, user) {
+            stack.resize(stack_bytes, 0);
             let read = process_memory::read(self.tid, sp, &mut stack).unwrap_or(0);
             stack.truncate(read);
         }
@@ -190,7 +190,11 @@ mod tests {
         let tid: u32 = receiver.recv().unwrap();
         let seen = (0..200).find_map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
-            if let ThreadState::Blocked(sample) = WaitFiles::new(tid, true).look(true) { Some(sample) } else { None }
+            if let ThreadState::Blocked(sample) = WaitFiles::new(tid, true).look(STACK_BYTES) {
+                Some(sample)
+            } else {
+                None
+            }
         });
         drop(writer);
         blocked.join().unwrap().unwrap();
@@ -198,7 +202,7 @@ mod tests {
         assert!(sample.kernel.ends_with(&["on a pipe".to_string(), "sys_read".to_string()]), "{:?}", sample.kernel);
         assert!(sample.from < sample.to && sample.user.is_some() && sample.stack.len() > 256);
         for keep in [true, false] {
-            assert!(matches!(WaitFiles::new(tid, keep).look(true), ThreadState::Ended));
+            assert!(matches!(WaitFiles::new(tid, keep).look(STACK_BYTES), ThreadState::Ended));
         }
     }
 }

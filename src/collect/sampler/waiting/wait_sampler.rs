@@ -1,7 +1,7 @@
 //! The sampling thread and its owner.
 
-use super::wait_sample::WaitSample;
-use super::wait_sample::{ThreadState, WaitFiles};
+use super::causes_hidden;
+use super::wait_sample::{STACK_BYTES, ThreadState, WaitFiles, WaitSample};
 use crate::collect::sampler::follow::FollowedTasks;
 use crate::collect::sampler::new_threads::threads_of;
 use crate::error::{Context, Result};
@@ -86,13 +86,7 @@ impl WaitSampler {
     /// A note if more samples were refused than taken.
     pub fn note(&self) -> Option<Note> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        (count(&self.shared.refused) > count(&self.shared.taken)).then(|| Note {
-            topic: "wait-causes-hidden".to_string(),
-            text:
-                "What blocked threads wait for could not be read from /proc: only how long they were blocked is known."
-                    .to_string(),
-            fix: Some("sudo sysctl kernel.yama.ptrace_scope=0, or start the program with ironlaw".to_string()),
-        })
+        (count(&self.shared.refused) > count(&self.shared.taken)).then(causes_hidden)
     }
 }
 
@@ -118,6 +112,7 @@ fn watched(follow: &FollowedTasks) -> Watched {
 
 impl Shared {
     fn run(&self, stacks: bool, out: &SyncSender<WaitSample>) {
+        let stack_bytes = if stacks { STACK_BYTES } else { 0 };
         let mut threads: Vec<WaitFiles> = Vec::new();
         let mut listed = 0;
         let mut random = monotonic_ns() | 1;
@@ -129,7 +124,7 @@ impl Shared {
                 listed = now;
             }
             threads.retain(|place| {
-                let seen = place.look(stacks);
+                let seen = place.look(stack_bytes);
                 let has_ended = matches!(seen, ThreadState::Ended);
                 let counter = match seen {
                     // The drain thread is behind: this sample is dropped.

@@ -1,7 +1,7 @@
 //! Which code changed, as tables with error bars and as differential flame graphs.
 //! Changes that chance may explain are only in the flame graph, where their mark shows it.
 
-use crate::export::diff::real;
+use crate::export::diff::{real, with_inlined};
 use crate::export::html::chart::interval;
 use crate::export::html::flames::figure;
 use crate::export::html::tables::Html;
@@ -21,7 +21,7 @@ pub(super) fn section(found: &ComparisonView) -> String {
         return format!("<section><h2>Code</h2><p class=\"about\">Not compared: {}.</p></section>", escaped(why));
     };
     let [base, new] = code.whole.map(|whole| cost(code.unit, whole));
-    let about = format!("CPU time {}: {base} -> {new}", words::per(code.per));
+    let about = format!("{}: {base} -> {new}", words::code_cost(code));
     let renamed = code
         .renamed_modules
         .iter()
@@ -46,7 +46,7 @@ fn rows(caption: &str, unit: &str, all: &[CodeRow]) -> String {
     let heads = ["function", "module", "base", "new", "change", "", "by", "of the change"];
     table.head(heads.map(str::to_string).into_iter(), 2);
     let scale = most(shown.iter().map(|row| row.on_scale()));
-    for row in shown {
+    for (lead, row) in with_inlined(&shown) {
         let module = match row.kind {
             CodeKind::Kernel => format!("{} (kernel)", row.module),
             CodeKind::Jit => format!("{} (JIT)", row.module),
@@ -62,7 +62,7 @@ fn rows(caption: &str, unit: &str, all: &[CodeRow]) -> String {
             if row.state == "changed" { words::relative(row.new / row.base - 1.0) } else { row.state.to_string() },
             row.share.map_or("-".to_string(), |share| crate::view::number::percent(share).joined()),
         ];
-        table.row(&row.name, cells.into_iter());
+        table.row(&format!("{lead}{}", row.name), cells.into_iter());
     }
     let chance = all.iter().filter(|row| !row.real).count();
     let more = if more > 0 { format!("{more} more changed; ") } else { String::new() };

@@ -6,18 +6,16 @@ use crate::export::html::tables::Html;
 use crate::export::markup::escaped;
 use crate::view::diff::words::value;
 use crate::view::diff::{ComparisonView, MetricRow, PartRow, SubgroupCheck, most, words};
-use crate::view::number::{percent, seconds};
+use crate::view::number::percent;
 
 pub(super) fn factors(found: &ComparisonView) -> String {
     let view = &found.factors;
     let heading = "<section><h2>What made the difference</h2>";
-    let (Some([base, new]), None) = (view.ns_per_op, view.missing) else {
+    let (Some(_), None) = (view.ns_per_op, view.missing) else {
         let why = view.missing.unwrap_or("nothing ran");
         return format!("{heading}<p class=\"about\">Unknown: {}.</p></section>", escaped(why));
     };
-    let times = [base, new].map(|ns| seconds(ns * 1e-9).joined());
-    let ratio = view.ratio.map_or(String::new(), |ratio| format!(", {}", words::relative(ratio - 1.0)));
-    let mut table = Html::table(&format!("A thread's time per operation: {} -> {}{ratio}", times[0], times[1]));
+    let mut table = Html::table(&words::factors(view));
     table.head(["factor", "base", "new", "time", "share", "per op", ""].map(str::to_string).into_iter(), 1);
     let scale = most(view.parts.iter().map(|part| (part.ns, None)));
     view.parts.iter().for_each(|part| table.row(part.label, factor(part, scale).into_iter()));

@@ -60,8 +60,8 @@ fn counted(report: &SweepReport) -> String {
     let to_come = meta.runs.len() - done - failed;
     let widths = meta.widths.len();
     let mut text = format!(
-        "{widths} width{} of {} x {}, in random order (seed {}); {done} count",
-        if widths == 1 { "" } else { "s" },
+        "{} of {} x {}, in random order (seed {}); {done} count",
+        number::several(widths as u64, "width"),
         words::width(meta.width),
         meta.repeats,
         meta.seed

@@ -11,7 +11,7 @@ use crate::units::Nanos;
 use crate::view::Axis;
 use crate::view::picker::Choices;
 use crate::view::query::{CompareWith, TimeSelector, ViewRequest};
-use crate::view::snapshot::Snapshot;
+use crate::view::snapshot::{ScreenHeader, Snapshot};
 use ratatui::crossterm::event::Event;
 
 mod any_input;

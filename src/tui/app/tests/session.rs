@@ -1,6 +1,7 @@
 //! A session by its keys: requests, times, search, files, the end, and what every key and size does.
 
 use super::*;
+use crate::tui::panel::PanelRequest;
 use crate::tui::screens::SessionKind;
 use crate::view::GroupBy;
 
@@ -85,6 +86,28 @@ fn waits_take_turns_with_the_event() {
     assert_eq!(app.query().axis, Axis::OffCpu);
     press(&mut app, "o");
     assert_eq!(app.query().axis, Axis::Event(0));
+}
+
+#[test]
+fn the_first_event_with_samples_is_shown_until_another_is_chosen() {
+    let mut app = App::opening(&settings(), (80, 24));
+    let mut effects = app.update(Msg::Opened { kind: SessionKind::Profile, live: false, baseline: false });
+    // As of a file of a hybrid CPU: the program ran on cores of the second type alone.
+    let see = |app: &mut App, effect: &Effect| {
+        let Effect::Snapshot(query) = effect else { panic!("{effect:?}") };
+        let events = ["cpu_core/cycles/", "cpu_atom/cycles/"].map(String::from).to_vec();
+        let head = ScreenHeader { events, has_off_cpu: false, first_sampled: Axis::Event(1), ..head(20) };
+        let body = Err(Error::new(ErrorKind::NotFound, "no view in this test"));
+        app.update(Msg::Seen(Box::new(Snapshot { query: query.clone(), head, body })))
+    };
+    effects = see(&mut app, &effects[0]);
+    assert!(matches!(&effects[..], [Effect::Snapshot(query)] if query.axis == Axis::Event(1)), "{effects:?}");
+    assert!(see(&mut app, &effects[0]).is_empty(), "it is asked for once");
+    let asked = app.update(Msg::Input(key("o")));
+    assert!(matches!(&asked[..], [Effect::Snapshot(query)] if query.axis == Axis::Event(0)), "{asked:?}");
+    assert!(see(&mut app, &asked[0]).is_empty(), "a choice stays");
+    app.update(Msg::Opened { kind: SessionKind::Profile, live: false, baseline: false });
+    assert!(!app.chosen_axis, "another recording has other events");
 }
 
 #[test]
@@ -215,4 +238,17 @@ fn letters_are_text_in_the_picker() {
     assert!(press(&mut app, "q t ?").is_empty());
     assert!(screen(&app, 80, 24).contains("qt?"), "{}", screen(&app, 80, 24));
     assert_eq!(press(&mut app, "Esc Esc"), [Effect::Quit]);
+}
+
+#[test]
+fn a_panel_can_pause_the_session_at_a_moment() {
+    let mut app = app();
+    let effects = app.grant(vec![PanelRequest::At(seconds(7))]);
+    let [Effect::Snapshot(query)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!((query.end, query.moment()), (Some(seconds(7)), Some(seconds(7))));
+    answer(&mut app, &effects[0]);
+    assert!(screen(&app, 100, 24).contains("PAUSED"), "{}", screen(&app, 100, 24));
+    let far = app.grant(vec![PanelRequest::At(seconds(9999))]);
+    let [Effect::Snapshot(query)] = far.as_slice() else { panic!("{far:?}") };
+    assert_eq!(query.end, Some(seconds(20)), "no further than what is held");
 }

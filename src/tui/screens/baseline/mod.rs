@@ -12,6 +12,7 @@ mod words;
 
 use crate::tui::list::{List, ListRow};
 use crate::tui::panel::PanelContext;
+use crate::units::Nanos;
 use crate::view::baseline::BaselineComparisonView as View;
 use draw::Areas;
 use ratatui::layout::{Position, Rect};
@@ -55,6 +56,12 @@ impl State {
     /// The selected item: the first until the user moves, or after the item has disappeared.
     fn selected(&self) -> Option<Key> {
         self.list.key(&self.list_rows())
+    }
+
+    /// The last unusual moment of the selected alarm.
+    fn alarm_end(&self) -> Option<Nanos> {
+        let Key::Alarm(at) = self.selected()? else { return None };
+        Some(self.view()?.assessment.alarms.get(at)?.window.to)
     }
 
     /// The rows of one side of the screen, and the first visible one.

@@ -13,7 +13,10 @@ use ratatui::layout::{Position, Rect};
 
 impl Panel for State {
     fn keys(&self) -> &'static [(Action, &'static str)] {
-        &[(Action::Filter, "every quantity, or the factors and what moved")]
+        &[
+            (Action::Filter, "every quantity, or the factors and what moved"),
+            (Action::Enter, "pause at the end of the selected alarm, with what explained it"),
+        ]
     }
 
     fn request(&self) -> ViewRequest {
@@ -44,6 +47,9 @@ impl Panel for State {
         if action == Action::Filter {
             self.all = !self.all;
             return Some(Vec::new());
+        }
+        if action == Action::Enter {
+            return self.alarm_end().map(|at| vec![PanelRequest::At(at)]);
         }
         let rows = self.list_rows();
         // An item takes more than a line.

@@ -142,7 +142,7 @@ fn evidence(view: &BaselineComparisonView, cx: &PanelContext<'_>, room: usize) -
     let mut out = Vec::new();
     for (at, row) in view.assessment.diagnosis.evidence.iter().enumerate() {
         let Evidence { cause, share, confidence, text } = row;
-        let share = share.map_or(String::new(), |share| format!(", {} of it", percent(share).joined()));
+        let share = share.map_or(String::new(), |share| format!(", {} of the slowdown", percent(share).joined()));
         let title = format!("{}{share} (confidence {})", cause.label(), confidence.word());
         out.extend(paragraph("! ", &title, cx.theme.accent2, Some(Key::Evidence(at)), room));
         out.extend(paragraph("  ", text, cx.theme.text, None, room));

@@ -3,7 +3,8 @@
 use super::*;
 use crate::analysis::Window;
 use crate::analysis::attribution::{
-    Alarm, Assessment, Cause, CauseLocation, Diagnosis, Evidence, QuantityDeviation, Suspect, WindowResult, WindowState,
+    Alarm, Assessment, Cause, CauseLocation, Diagnosis, Evidence, NoAlarm, QuantityDeviation, Suspect, UnusualPeriod,
+    WindowResult, WindowState,
 };
 use crate::analysis::baseline::{KeyChange, LoadAxis};
 use crate::analysis::diff::{PRIMARY, Quantity};
@@ -75,6 +76,7 @@ fn assessment() -> Assessment {
             moved(MetricId::RunQueueDelay, 0.31, 0.01, 0.005),
             moved(MetricId::MinorFaults, 12.0, 10.0, 3.0),
         ],
+        unusual: None,
         evidence: vec![Evidence {
             cause: Cause::RunQueue,
             share: Some(0.8),
@@ -143,12 +145,25 @@ fn a_usual_session_says_so_and_one_without_a_baseline_what_to_do() {
 }
 
 #[test]
+fn what_is_unusual_for_long_without_an_alarm_says_so_with_its_suspects() {
+    let mut long = assessment();
+    long.alarms.clear();
+    let window = Window { from: Nanos(26_000_000_000), to: Nanos(55_000_000_000) };
+    long.diagnosis.state = WindowState::Unusual;
+    long.diagnosis.unusual = Some(UnusualPeriod { window, windows: 29, no_alarm: NoAlarm::MayBeChance });
+    long.timeline[26..].iter_mut().for_each(|result| result.state = WindowState::Unusual);
+    insta::assert_snapshot!("unusual_100x30", drawn(&state_of(&long), 100, 30));
+}
+
+#[test]
 fn the_selection_goes_through_all_parts_and_stays_in_sight() {
     let mut state = state_of(&assessment());
     act(&mut state, Action::Down);
     assert_eq!(state.selected(), Some(Key::Quantity("ops_per_s")));
     act(&mut state, Action::Bottom);
     assert!(matches!(state.selected(), Some(Key::Alarm(0))));
+    let end = assessment().alarms[0].window.to;
+    assert_eq!(act(&mut state, Action::Enter), Some(vec![PanelRequest::At(end)]), "its evidence can be seen again");
     let last = drawn(&state, 80, 12);
     assert!(last.contains("It was made of one recording"), "the end is reached: {last}");
     act(&mut state, Action::Up);

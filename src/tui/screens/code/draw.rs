@@ -178,8 +178,11 @@ pub(super) fn status(code: &CodeView, row_kind: RowKind, row: &CodeRow, cx: &Pan
     let per = words::per(code.per);
     let share = row.share.map_or(String::new(), |share| format!(", {} of the change", percent(share).joined()));
     let sure = if row.real { String::new() } else { "; no more than chance".to_string() };
+    let parts =
+        row.inlined.iter().map(|part| format!("; inlined: {} {}", visible(&part.name), words::growth(unit, part)));
+    let inlined: String = parts.collect();
     format!(
-        "{}{module}: {} -> {} {per}, {} {}{} ({}){share}, q {}{sure}",
+        "{}{module}: {} -> {} {per}, {} {}{} ({}){share}, q {}{sure}{inlined}",
         visible(&row.name),
         words::cost(unit, row.base),
         words::cost(unit, row.new),

@@ -11,6 +11,7 @@ use crate::tui::search::holds;
 use crate::tui::widgets::put_line;
 use crate::view::escape::visible;
 use crate::view::fit::{end, wrap};
+use crate::view::number;
 use crate::view::query::{ComparisonTab, ViewRequest};
 use crate::view::snapshot::{PanelView, SelectedComparison};
 use lines::{Line, Tone};
@@ -114,7 +115,7 @@ impl Panel for State {
 
     fn status(&self, _: &PanelContext<'_>) -> Option<String> {
         let found = self.seen.as_ref()?.one()?;
-        let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let count = |count: usize, what: &str| number::several(count as u64, what);
         let moved = found.groups.iter().filter(|check| check.disagrees).count();
         let broken = found.gates.iter().filter(|gate| !gate.passes).count();
         let parts = [

@@ -36,7 +36,8 @@ pub(super) fn found(found: &FindingView, cx: &PanelContext<'_>, room: usize) -> 
 }
 
 fn title(found: &FindingView, cx: &PanelContext<'_>, room: usize) -> Line<'static> {
-    let share = found.share.map(|share| format!("{} of the time, ", percent(share).joined())).unwrap_or_default();
+    let of = found.share_of.words();
+    let share = found.share.map(|share| format!("{} {of}, ", percent(share).joined())).unwrap_or_default();
     let right = format!("{share}confidence {}", finding::confidence(found.confidence));
     let title = end(&visible(found.title), room, cx.glyphs.ellipsis);
     let pad = room.saturating_sub(width(&title) + width(&right));

@@ -7,7 +7,7 @@ use crate::tui::keys::Action;
 use crate::tui::panel::{Panel, PanelContext, PanelRequest, ScreenId};
 use crate::tui::testing::PanelFixture;
 use crate::view::Axis;
-use crate::view::findings::{Confidence, EvidenceView, PlaceView, SLOWER_THAN_BASELINE, UndecidedView};
+use crate::view::findings::{Confidence, EvidenceView, PlaceView, SLOWER_THAN_BASELINE, ShareOf, UndecidedView};
 use crate::view::snapshot::PanelView;
 use proptest::prelude::*;
 use ratatui::layout::Rect;
@@ -21,6 +21,7 @@ fn lock() -> FindingView {
         rule: "lock_wait",
         title: "threads wait for a lock",
         share: Some(0.471),
+        share_of: ShareOf::Time,
         claim: "47.1% of the threads' time is spent waiting for locks, 91.0% of it below std::sync::Mutex::lock in \
                 worker::run: more threads would not make it faster."
             .to_string(),
@@ -36,6 +37,7 @@ fn lock() -> FindingView {
             threads: vec!["worker-1 42".to_string(), "名前 43".to_string()],
             first_thread: Some(42),
         }),
+        culprits: Vec::new(),
         refuted_by: "the share stays when the number of threads is halved",
         next_step: "look at what is done while the lock is held in worker::run".to_string(),
     }
@@ -46,10 +48,12 @@ fn cores() -> FindingView {
         rule: "one_core",
         title: "one core is the limit",
         share: None,
+        share_of: ShareOf::Time,
         claim: "one thread uses 99.2% of a core while the others wait".to_string(),
         evidence: vec![row("busiest thread", 0.992, Unit::Share, Some(0.9))],
         confidence: Confidence::Low,
         place: None,
+        culprits: Vec::new(),
         refuted_by: "a second thread with as much CPU time",
         next_step: "split its work".to_string(),
     }

@@ -111,12 +111,18 @@ fn label_columns(groups: &[&RateGroup]) -> Vec<usize> {
     (0..most).map(|at| widest(at).unwrap_or(0)).collect()
 }
 
+/// A value that is wider than its column because it is small, without digits that would displace its unit.
+fn with_unit(value: String) -> String {
+    let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if width(&value) > VALUE && value.starts_with("0.000") { format!("<0.001{unit}") } else { value }
+}
+
 fn cell(rate: &Factor, label: usize, change: usize, cx: &PanelContext<'_>) -> Line<'static> {
     let pad = " ".repeat(label.saturating_sub(width(rate.label)) + 1);
     let style = if rate.value.value().is_some() { cx.theme.text } else { cx.theme.missing };
     let mut spans = vec![
         Span::styled(format!("{}{pad}", rate.label), cx.theme.dim),
-        Span::styled(format!("{:>VALUE$}", words::value(rate)), style),
+        Span::styled(format!("{:>VALUE$}", with_unit(words::value(rate))), style),
     ];
     if let (true, Some(change_of)) = (change > 0, &rate.change) {
         let (text, weight) = words::change(change_of, rate.unit);
@@ -124,4 +130,24 @@ fn cell(rate: &Factor, label: usize, change: usize, cx: &PanelContext<'_>) -> Li
         spans.extend([Span::raw(" "), changed(&(text, weight), cx)]);
     }
     Line::from(spans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_value_keeps_its_unit() {
+        for (value, expected) in [
+            ("0.000247%", "<0.001%"),
+            ("0.0000828/s", "<0.001/s"),
+            ("0.0828/s", "0.0828/s"),
+            ("0.00240%", "0.00240%"),
+            ("11,800/s", "11,800/s"),
+            ("-", "-"),
+        ] {
+            assert_eq!(with_unit(value.to_string()), expected);
+            assert!(expected.len() <= VALUE);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::rows::FunctionRow;
 use crate::model::Unit;
 use crate::tui::panel::PanelContext;
 use crate::view::escape::visible;
-use crate::view::number::{percent, quantity, three_digits};
+use crate::view::number::{self, percent, quantity, three_digits};
 use crate::view::sweep::latency;
 use crate::view::sweep::{Column, Loss, PointView, SweepView, Value, words};
 
@@ -26,7 +26,7 @@ pub(super) fn point(view: &SweepView, point: &PointView, cx: &PanelContext<'_>) 
 }
 
 fn head(view: &SweepView, point: &PointView, cx: &PanelContext<'_>) -> String {
-    let runs = format!("{} run{}", point.runs, if point.runs == 1 { "" } else { "s" });
+    let runs = number::several(u64::from(point.runs), "run");
     let base = if view.base == Some(point.n) { ", the base" } else { "" };
     let ops = match point.values.get("ops_per_s") {
         Some(Value::Known { mean, .. }) => {

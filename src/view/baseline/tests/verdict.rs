@@ -2,7 +2,8 @@
 
 use crate::analysis::Window;
 use crate::analysis::attribution::{
-    Alarm, Assessment, Cause, CauseLocation, Diagnosis, Evidence, QuantityDeviation, Suspect, WindowResult, WindowState,
+    Alarm, Assessment, Cause, CauseLocation, Diagnosis, Evidence, NoAlarm, QuantityDeviation, Suspect, UnusualPeriod,
+    WindowResult, WindowState,
 };
 use crate::analysis::baseline::{KeyChange, LoadAxis};
 use crate::analysis::diff::{PRIMARY, Quantity, RATE};
@@ -35,6 +36,7 @@ fn assessment(states: &[WindowState]) -> Assessment {
         level: None,
         primary: PRIMARY,
         quantities: vec![],
+        unusual: None,
         evidence: vec![],
         location: None,
         suspects: vec![],
@@ -132,7 +134,7 @@ fn an_alarm_says_since_when_by_how_much_why_and_where_to_look() {
         moved(MetricId::RunQueueDelay, 0.2, 0.01, true),
     ];
     let confidence = Confidence::Medium;
-    slow.diagnosis.evidence = vec![Evidence { cause: Cause::Llc, share: Some(1.7), confidence, text: String::new() }];
+    slow.diagnosis.evidence = vec![Evidence { cause: Cause::Llc, share: Some(1.0), confidence, text: String::new() }];
     slow.diagnosis.suspects = vec![Suspect {
         kind: NeighbourKind::Process,
         name: "batch".into(),
@@ -152,7 +154,7 @@ fn an_alarm_says_since_when_by_how_much_why_and_where_to_look() {
     assert_eq!(
         found[1..],
         [
-            "Most probably: more misses of the last-level cache (100% of it, confidence medium).",
+            "Most probably: more misses of the last-level cache (100% of the slowdown, confidence medium).",
             "Where to look: neighbours on this machine.",
             "Correlated, not proven: batch 7 (score 0.46), 1.50 CPUs while it was slow, 0 before.",
         ]
@@ -189,6 +191,78 @@ fn the_number_beside_the_rate_is_the_cost_or_the_first_wait_that_moved() {
         let sentence = first(quantities);
         assert!(sentence.ends_with(expected), "{case}: {sentence}");
     }
+}
+
+const MISSES: &str = "Most probably: more misses of the last-level cache (confidence medium).";
+
+/// A program that waits for CPUs, and whose operations cost less CPU time than usual.
+fn waiting() -> Assessment {
+    let mut slow = assessment(&[WindowState::Alarm]);
+    let cause = Cause::RunQueue;
+    slow.alarms = vec![Alarm { cause, ..alarm(2, 9, true) }];
+    slow.diagnosis.location = Some(CauseLocation::Unknown);
+    slow.diagnosis.quantities = vec![
+        moved(PRIMARY, 36.5e3, 49.4e3, true),
+        moved(MetricId::Utilisation, 0.2, 0.25, true),
+        moved(MetricId::RunQueueDelay, 0.36, 0.05, true),
+    ];
+    let (share, confidence, text) = (Some(1.0), Confidence::High, String::new());
+    slow.diagnosis.evidence = vec![Evidence { cause, share, confidence, text }];
+    slow
+}
+
+#[test]
+fn the_headline_is_the_quantity_that_rose_whatever_became_cheaper() {
+    let slow = waiting();
+    let found = sentences(&slow);
+    assert_eq!(
+        found[..2],
+        [
+            "Slower than usual from 2.00 s on: waiting for a CPU 36.0%, usually 5.00% (+31.0 points).",
+            "Most probably: waiting longer for a CPU (100% of the slowdown, confidence medium).",
+        ]
+    );
+    // Here cheaper operations make up for the wait: 0.74 times the CPU time, 1.1 times as long.
+    let mut even = waiting();
+    even.diagnosis.quantities[2] = moved(MetricId::RunQueueDelay, 0.07, 0.05, true);
+    assert!(even.diagnosis.time_ratio().is_some_and(|ratio| ratio < 1.0), "{:?}", even.diagnosis.time_ratio());
+    let first = &sentences(&even)[0];
+    assert!(first.starts_with("Waiting longer than usual from 2.00 s on: waiting for a CPU 7.00%"), "{first}");
+    // Fewer operations are a slowdown, whatever one costs.
+    even.diagnosis.quantities.push(moved(RATE, 800.0, 1000.0, true));
+    let first = &sentences(&even)[0];
+    assert!(first.starts_with("Slower than usual from 2.00 s on: ") && first.contains("800/s"), "{first}");
+}
+
+#[test]
+fn unusual_windows_in_a_row_are_told_with_why_they_are_no_alarm_and_who_moved_with_them() {
+    let mut long = waiting();
+    long.alarms.clear();
+    (long.diagnosis.state, long.timeline[0].state) = (WindowState::Unusual, WindowState::Unusual);
+    let window = Window { from: Nanos(31 * SECOND), to: Nanos(60 * SECOND) };
+    let of = |no_alarm, sources| {
+        let mut long = long.clone();
+        long.diagnosis.unusual = Some(UnusualPeriod { window, windows: 29, no_alarm });
+        verdict(&long, &WindowCounts::of(&long), &BaselineSummary { sources, ..baseline(vec![]) })
+    };
+    let found = of(NoAlarm::MayBeChance, 1);
+    assert_eq!(
+        found[..3],
+        [
+            "Unusual for 29.0 s, from 31.0 s on: waiting for a CPU 36.0%, usually 5.00% (+31.0 points).",
+            "Not an alarm, because the runs and windows of the baseline differ too much to rule out that it is chance; with \
+             one recording, how far runs differ is not known.",
+            "Most probably: waiting longer for a CPU (100% of the slowdown, confidence high).",
+        ]
+    );
+    assert!(found.iter().all(|sentence| !sentence.starts_with("As usual")), "{found:?}");
+    assert!(of(NoAlarm::Slight, 3)[1].ends_with("because the growth over all of them is too small to matter."));
+    // An alarm from before keeps its own sentence, and the numbers of now are not put down to it.
+    let mut before = long.clone();
+    before.alarms = vec![alarm(1, 2, false)];
+    before.diagnosis.unusual = Some(UnusualPeriod { window, windows: 29, no_alarm: NoAlarm::Brief });
+    let found = sentences(&before);
+    assert_eq!(found[3..], ["Slower than usual from 1.00 s to 2.00 s.", MISSES], "{found:?}");
 }
 
 #[test]

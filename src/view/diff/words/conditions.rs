@@ -33,7 +33,7 @@ pub(in crate::view::diff) fn load(load: &Load) -> String {
     match load.adjustment {
         LoadAdjustment::Same => format!("{what} were the same ({both}): nothing to adjust"),
         LoadAdjustment::Near => {
-            format!("{what} were about the same ({both}), too steady to show the effect of the rest")
+            format!("{what} differed ({both}), and were too steady on each side to show what that costs")
         }
         LoadAdjustment::Done { from, to, windows, curve_basis: CurveBasis::Windows, .. } => format!(
             "by {what}, {both}; costs are compared over {} to {}, where both have windows ({} and {})",
@@ -120,6 +120,16 @@ pub fn per(per: Per) -> &'static str {
         Per::Cpu => "per CPU second",
         Per::Share => "of all samples",
         Per::None => "in all",
+    }
+}
+
+/// What the costs of code are: `CPU time per operation`.
+#[must_use]
+pub fn code_cost(view: &CodeView) -> String {
+    match (view.per, view.unit) {
+        (Per::Share, _) => format!("share {}", per(Per::Share)),
+        (other, "samples") => format!("samples {}", per(other)),
+        (other, _) => format!("CPU time {}", per(other)),
     }
 }
 

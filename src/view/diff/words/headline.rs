@@ -3,7 +3,7 @@
 
 use super::conditions::subgroup_text;
 use super::values::{change, interval, own_change, relative, shown, typed, within};
-use crate::analysis::diff::{PRIMARY, Settings};
+use crate::analysis::diff::{PRIMARY, Per, Settings};
 use crate::model::MetricId;
 use crate::view::diff::{AnswerKind, Basis, ComparisonView, LoadAdjustment, MetricRow, Verdict};
 
@@ -12,6 +12,12 @@ pub(in crate::view::diff) fn headline(view: &ComparisonView, settings: &Settings
     let mut out = Vec::new();
     match &view.answer {
         Some(row) if row.difference.is_some() => answer(&mut out, view, row, settings),
+        Some(_) if settings.per == Per::Share => {
+            out.push(
+                "No CPU time was counted on both sides: code is compared by its share of all samples.".to_string(),
+            );
+            return out;
+        }
         Some(row) => out.push(format!("Nothing can be compared: {} has no value on one side.", row.label)),
         None => out.push("Nothing can be compared: there are no recordings.".to_string()),
     }

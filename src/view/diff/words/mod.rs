@@ -6,7 +6,7 @@ mod outcome;
 mod values;
 
 pub use conditions::{
-    group_kind, label, mismatch, per, program, renamed, settings, severity, shown_code, subgroup_text,
+    code_cost, group_kind, label, mismatch, per, program, renamed, settings, severity, shown_code, subgroup_text,
 };
 pub(super) use conditions::{load, no_code};
 pub(super) use headline::headline;
@@ -14,4 +14,4 @@ pub use outcome::{amount, expectation, factors, gate};
 pub use values::{
     change, cost, factor_value, growth, half, interval, own_change, probability, relative, shown, value, verdict,
 };
-pub(super) use values::{factor_label, factor_name};
+pub(super) use values::{factor_label, factor_name, part_label, part_name};

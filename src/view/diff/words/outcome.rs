@@ -2,7 +2,7 @@
 
 use super::values::{interval, own_change, relative, shown};
 use crate::view::diff::{Exceeds, ExpectationRow, FactorsView, GateRow, GateStatus, Outcome, PartRow};
-use crate::view::number::{seconds, three_digits};
+use crate::view::number::{percent, seconds, three_digits};
 
 /// The result of a gate, in a sentence fragment.
 #[must_use]
@@ -70,7 +70,13 @@ pub fn factors(view: &FactorsView) -> String {
         (_, _, Some(why)) => format!("unknown: {why}"),
         (Some(times), Some(ratio), None) => {
             let [base, new] = times.map(|ns| seconds(ns * 1e-9).joined());
-            format!("a thread's time per op: {base} -> {new}, {}", relative(ratio - 1.0))
+            let change = relative(ratio - 1.0);
+            match view.asleep.map(|shares| shares.map(|share| percent(share).joined())) {
+                None => format!("a thread's time per op: {base} -> {new}, {change}"),
+                Some([before, after]) => format!(
+                    "time per op, running and waiting: {base} -> {new}, {change}; without work {before} -> {after} of the time"
+                ),
+            }
         }
         _ => String::new(),
     }

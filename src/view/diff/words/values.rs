@@ -2,6 +2,7 @@
 //! Numbers are rounded only in the last step.
 
 use crate::analysis::LawFactor;
+use crate::analysis::diff::TimePart;
 use crate::model::Unit;
 use crate::view::Measured;
 use crate::view::diff::{CodeRow, MetricRow, Scale, Verdict};
@@ -123,7 +124,7 @@ pub fn factor_value(factor: &str, value: f64) -> String {
     match factor {
         "frequency" => quantity(value, Unit::Hertz).joined(),
         "utilisation" => percent(value).joined(),
-        "cpu_time" => seconds(value * 1e-9).joined(),
+        "cpu_time" | "run_queue" | "throttled" | "storage" | "lock" => seconds(value * 1e-9).joined(),
         _ => three_digits(value),
     }
 }
@@ -149,5 +150,29 @@ pub(in crate::view::diff) fn factor_label(factor: LawFactor) -> &'static str {
         LawFactor::Frequency => "1 / frequency",
         LawFactor::CpuTime => "CPU time/op",
         LawFactor::Utilisation => "1 / utilisation (not running)",
+    }
+}
+
+/// The stable name of a part of the time of an operation.
+#[must_use]
+pub(in crate::view::diff) fn part_name(part: TimePart) -> &'static str {
+    match part {
+        TimePart::Running(factor) => factor_name(factor),
+        TimePart::RunQueue => "run_queue",
+        TimePart::Throttled => "throttled",
+        TimePart::Storage => "storage",
+        TimePart::Lock => "lock",
+    }
+}
+
+/// Its label for display.
+#[must_use]
+pub(in crate::view::diff) fn part_label(part: TimePart) -> &'static str {
+    match part {
+        TimePart::Running(factor) => factor_label(factor),
+        TimePart::RunQueue => "waiting for a CPU/op",
+        TimePart::Throttled => "stopped by the quota/op",
+        TimePart::Storage => "waiting for storage/op",
+        TimePart::Lock => "waiting for locks/op",
     }
 }

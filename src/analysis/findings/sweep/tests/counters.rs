@@ -157,6 +157,11 @@ fn misses_belong_to_used_up_bandwidth_but_two_reasons_for_the_same_cycles_are_bo
     });
     let both = both.results();
     assert_eq!(both.found.iter().map(|found| found.rule).collect::<Vec<_>>(), ["remote-memory", "cache-capacity"]);
+    // Each would explain all of them alone.
+    let shares: Vec<f64> = both.found.iter().map(|found| found.share.unwrap()).collect();
+    assert!((shares[0] - shares[1]).abs() < 1e-9 && (shares[0] + shares[1] - 1.0).abs() < 0.01, "{shares:?}");
+    let told = "other reasons too (last-level cache too small): 50.0% of the lost cores count here.";
+    assert!(both.found[0].claim.ends_with(told), "{}", both.found[0].claim);
     let growing = counted(|more| {
         let load = strained(more).metric("memory_bandwidth", 9e9 * (1.0 + more));
         (load, 2000.0, 3.0)

@@ -43,11 +43,25 @@ fn a_cost_that_grew_within_the_scatter_of_runs_is_neither_found_nor_denied() {
 }
 
 #[test]
+fn causes_share_what_was_lost_also_where_operations_became_cheaper() {
+    // Of 1,500 ns that each operation takes longer, cheaper code gives 400 back: queue and lock took 1,500 in all.
+    let program = SyntheticProgram::of(&WIDTHS, |n| match n {
+        1 => even(),
+        _ => OperationCost { queued: 600.0, ..even().stretched(0.6).off_cpu(&lock("take"), 900.0) },
+    });
+    let results = program.results();
+    let shares: Vec<f64> = results.found.iter().filter_map(|finding| finding.share).collect();
+    let sum: f64 = shares.iter().sum();
+    assert!(shares.len() >= 2 && sum <= 1.0 + 1e-9, "{shares:?} {:#?}", results.found);
+    assert!((finding(&results, "lock-wait").share.unwrap() - 0.6).abs() < 0.02, "{shares:?}");
+}
+
+#[test]
 fn a_finding_names_the_widths_it_holds_at_and_the_code() {
     let results = locked().results();
     let found = finding(&results, "lock-wait");
     let numbers = "At n=16, and from n=2 on: 100% of the lost cores are blocked on locks that other threads hold, most of \
-                   it in `take`; locks block each operation for 2.25 us, 0 ns at n=1.";
+                   it in `take`, by `pthread_mutex_lock`; locks block each operation for 2.25 us, 0 ns at n=1.";
     assert_eq!(found.claim, numbers);
     assert_eq!(found.confidence, Confidence::High);
     let place = found.place.unwrap();

@@ -5,6 +5,7 @@
 mod classes;
 mod counters;
 mod evaluation;
+mod locks;
 mod synthetic;
 mod tail;
 mod whole;

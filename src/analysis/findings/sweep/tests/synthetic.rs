@@ -8,7 +8,7 @@ use crate::analysis::sweep::{
     Cost, Estimate, FunctionId, Loss, LossRow, PathCost, Point, PointMetrics, RegionFit, Run, Slice, SliceKind, Split,
     Stack,
 };
-use crate::analysis::{Cause, CodeKind, Metric, Totals};
+use crate::analysis::{Cause, CodeKind, LockCalls, Metric, Totals};
 use crate::model::{Measure, MetricId, Region, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
@@ -134,12 +134,20 @@ fn cause(path: &str) -> Cause {
     crate::analysis::causes::cause(TaskState::Sleeping, names(true), names(false))
 }
 
+/// A path without its `@N`, and the part that a lock has of it: its innermost N calls.
+fn lock_calls(path: &str) -> (&str, Option<LockCalls>) {
+    match path.split_once('@') {
+        Some((path, calls)) => (path, calls.parse().ok().map(|calls| LockCalls { calls, spins: false })),
+        None => (path, None),
+    }
+}
+
 fn frames(path: &str) -> Vec<FunctionId> {
     let id = |text: &str| {
         let known = function(text);
         FunctionId { name: known.name, module: known.module, kind: known.kind, inlined: false }
     };
-    path.split(';').map(id).collect()
+    lock_calls(path).0.split(';').map(id).collect()
 }
 
 impl SyntheticProgram {
@@ -350,6 +358,7 @@ fn run(load: &OperationCost, n: u32, factor: f64, off_cpu: bool) -> Run {
         cpu: cost(&load.cpu, 1e6, &seconds),
         blocked: off_cpu.then(|| cost(&load.blocked, 1e5, &seconds)),
         latency: None,
+        cpu_users: Vec::new(),
     }
 }
 
@@ -357,7 +366,8 @@ fn run(load: &OperationCost, n: u32, factor: f64, off_cpu: bool) -> Run {
 fn cost(paths: &[(String, f64)], every: f64, seconds: &impl Fn(f64) -> f64) -> Cost {
     let path = |(path, ns): &(String, f64)| {
         let weight = seconds(*ns) * 1e9;
-        PathCost { frames: frames(path), weight, samples: (weight / every) as u64 }
+        let (path, lock) = lock_calls(path);
+        PathCost { frames: frames(path), weight, samples: (weight / every) as u64, lock }
     };
     let paths: Vec<PathCost> = paths.iter().map(path).collect();
     Cost {
