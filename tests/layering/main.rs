@@ -395,3 +395,31 @@ fn what_is_allowed_is_not_a_breach() {
     }
     assert!(scan("units.rs", &"fn f() {}\n".repeat(501))[0].contains("501 lines of code"));
 }
+
+/// What tests say that they need: the words in their `require!` and `skip`.
+fn needs(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (call, end) in [("require!(", ')'), ("skip(\"", '"')] {
+        for (at, _) in text.match_indices(call) {
+            let said = &text[at + call.len()..];
+            let said = &said[..said.find(end).unwrap_or(0)];
+            found.extend(said.split(',').map(|word| word.trim().trim_matches('"')));
+        }
+    }
+    found.retain(|word| !word.is_empty() && !word.contains('$'));
+    found
+}
+
+#[test]
+fn ci_looks_for_what_tests_need() {
+    assert_eq!(needs("require!(\"a\", \"b\"); skip(\"c\", why)"), ["a", "b", "c"]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ci = std::fs::read_to_string(root.join(".ci/run")).unwrap();
+    let looks = ci.lines().filter(|line| ["has ", "absent+=", "mounted_words"].iter().any(|it| line.contains(it)));
+    let known: Vec<&str> = looks.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '-')).collect();
+    for file in ["src", "tests"].iter().flat_map(|folder| source::files_but(&root.join(folder), "layering")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let unknown: Vec<_> = needs(&text).into_iter().filter(|need| !known.contains(need)).collect();
+        assert!(unknown.is_empty(), "{}: {unknown:?}", file.display());
+    }
+}

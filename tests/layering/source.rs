@@ -200,13 +200,18 @@ pub fn paths(tokens: &[Token]) -> Vec<(usize, usize, Vec<String>, Option<String>
 
 /// All Rust files below a folder, test files left out, sorted.
 pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    files_but(folder, "tests")
+}
+
+/// All Rust files below a folder, but those named so and what lies in folders named so, sorted.
+pub fn files_but(folder: &Path, left_out: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
     let mut files = Vec::new();
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        let is_tests = path.file_stem().is_some_and(|stem| stem == "tests");
-        if path.is_dir() && !is_tests {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") && !is_tests {
+        let is_left_out = path.file_stem().is_some_and(|stem| stem == left_out);
+        if path.is_dir() && !is_left_out {
+            files.extend(files_but(&path, left_out));
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !is_left_out {
             files.push(path);
         }
     }
