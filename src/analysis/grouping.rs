@@ -6,7 +6,9 @@ use super::names::{CodeKind, Function, Names, short};
 use super::observe::{chosen_samples, spans};
 use super::profile_tree::{UNKNOWN, Weight};
 use super::ranking::{GroupBy, Ranking, SortBy, Sum};
+use super::sampling_error::Lockstep;
 use super::selection::{Axis, Selection};
+use super::stack_counts::StackCounts;
 use super::tasks::Tasks;
 use crate::model::profile::Profile;
 use crate::model::{AccessPlace, MemoryAccess, StackId, Unit};
@@ -237,6 +239,7 @@ pub fn group(
     sort: SortBy,
 ) -> Ranking {
     let mut keys = Keys::of(profile, tasks, keys);
+    let counts = StackCounts::of(profile, tasks, selection);
     let Counted { stacks, all } = Counted::of(profile, tasks, selection, &mut keys);
     let mut code = Code::of(names, keys.keys);
     let mut sums: FxHashMap<(Who, Option<u32>), Sum> = FxHashMap::default();
@@ -253,7 +256,8 @@ pub fn group(
         let kind = function.map_or(CodeKind::Heading, |function| function.kind);
         sum.rank(&keys.name(&by, function, module), module, kind, false, None)
     });
-    Ranking { rows: rows.collect(), weight: all.weight, samples: all.samples }.sorted(sort)
+    let of_functions = Ranking::of(rows.collect(), &counts, Lockstep::of(profile, names, &counts));
+    Ranking { weight: all.weight, samples: all.samples, ..of_functions }.sorted(sort)
 }
 
 #[cfg(test)]

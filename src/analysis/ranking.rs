@@ -2,6 +2,7 @@
 
 use super::names::{Call, CodeKind, Names, short};
 use super::profile_tree::{UNKNOWN, Weight};
+use super::sampling_error::Lockstep;
 use super::stack_counts::StackCounts;
 use super::stack_tree::{StackTree, Visit};
 use super::tasks::Tasks;
@@ -62,7 +63,7 @@ pub struct Rank {
 }
 
 /// The rows, and the whole that they are shares of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// All rows, in order.
     pub rows: Vec<Rank>,
@@ -70,9 +71,25 @@ pub struct Ranking {
     pub weight: u64,
     /// Samples of the whole selection.
     pub samples: u64,
+    /// The variance of shares over that of independent samples that all weigh the same; at least 1.
+    pub design_effect: f64,
+    /// Whether the samples keep step with the program, which is a part of that.
+    pub lockstep: Lockstep,
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Ranking { rows: Vec::new(), weight: 0, samples: 0, design_effect: 1.0, lockstep: Lockstep::NONE }
+    }
 }
 
 impl Ranking {
+    /// These rows of a selection.
+    pub(super) fn of(rows: Vec<Rank>, counts: &StackCounts, lockstep: Lockstep) -> Ranking {
+        let design_effect = counts.design_effect() * lockstep.design_effect;
+        Ranking { rows, weight: counts.weight, samples: counts.samples, design_effect, lockstep }
+    }
+
     /// The same rows in another order.
     #[must_use]
     pub fn sorted(mut self, by: SortBy) -> Ranking {
@@ -92,10 +109,12 @@ impl Ranking {
         if self.weight == 0 { 0.0 } else { weight as f64 / self.weight as f64 }
     }
 
-    /// Standard error of a share by sampling alone: sqrt(p(1-p)/samples). `None` without samples.
+    /// Standard error of a share by sampling alone: sqrt(p(1-p)/samples) for samples that all weigh the same and keep no step
+    /// with the program; else sqrt(design effect) times as much. `None` without samples.
     #[must_use]
     pub fn error(&self, share: f64) -> Option<f64> {
-        (self.samples > 0).then(|| (share * (1.0 - share) / self.samples as f64).max(0.0).sqrt())
+        let variance = share * (1.0 - share) * self.design_effect;
+        (self.samples > 0).then(|| (variance / self.samples as f64).max(0.0).sqrt())
     }
 }
 
@@ -117,24 +136,21 @@ pub fn rank(
     by: GroupBy,
     sort: SortBy,
 ) -> Ranking {
-    let ranking = match by {
+    let rows = match by {
         GroupBy::Function | GroupBy::Module => {
             let tree = StackTree::of(profile, names, counts);
             let mut rows = CodeRows::of(names, counts, &tree, by);
             tree.visit(&mut rows);
             rows.finish()
         }
-        GroupBy::Thread | GroupBy::Process => {
-            Ranking { rows: by_task(tasks, counts, by), weight: counts.weight, samples: counts.samples }
-        }
+        GroupBy::Thread | GroupBy::Process => by_task(tasks, counts, by),
     };
-    ranking.sorted(sort)
+    Ranking::of(rows, counts, Lockstep::of(profile, names, counts)).sorted(sort)
 }
 
 /// The sums of the rows while a tree is visited: a function counts once on a path, at its outermost call.
 pub(super) struct CodeRows<'a> {
     names: &'a Names,
-    counts: &'a StackCounts,
     by: GroupBy,
     /// The row of each function.
     row_of: Vec<u32>,
@@ -151,7 +167,7 @@ pub(super) struct CodeRows<'a> {
 }
 
 impl<'a> CodeRows<'a> {
-    pub fn of(names: &'a Names, counts: &'a StackCounts, tree: &StackTree<'_>, by: GroupBy) -> CodeRows<'a> {
+    pub fn of(names: &'a Names, counts: &StackCounts, tree: &StackTree<'_>, by: GroupBy) -> CodeRows<'a> {
         let (mut own, mut nowhere) = (vec![Weight::default(); tree.stacks.len()], Weight::default());
         for (row, stack) in counts.rows.iter().zip(&tree.stack_of) {
             let sum = stack.map_or(&mut nowhere, |at| &mut own[at as usize]);
@@ -171,11 +187,11 @@ impl<'a> CodeRows<'a> {
             row_of.push(row);
         }
         let (sums, on_path) = (vec![Sum::default(); function_of.len()], vec![0; function_of.len()]);
-        CodeRows { names, counts, by, row_of, function_of, sums, on_path, own, nowhere, open: Vec::new() }
+        CodeRows { names, by, row_of, function_of, sums, on_path, own, nowhere, open: Vec::new() }
     }
 
     /// The rows after a visit, in no particular order.
-    pub fn finish(self) -> Ranking {
+    pub fn finish(self) -> Vec<Rank> {
         let (mut ranks, mut nowhere): (Vec<Rank>, Weight) = (Vec::new(), self.nowhere);
         for (function, mut sum) in self.function_of.iter().zip(self.sums.iter().copied()) {
             let function = *function as usize;
@@ -198,7 +214,7 @@ impl<'a> CodeRows<'a> {
             sum.add(nowhere);
             ranks.push(sum.rank(UNKNOWN, "", CodeKind::User, false, None));
         }
-        Ranking { rows: ranks, weight: self.counts.weight, samples: self.counts.samples }
+        ranks
     }
 }
 
@@ -346,8 +362,8 @@ mod tests {
 
     #[test]
     fn the_error_of_a_share_is_that_of_a_proportion() {
-        let ranking = Ranking { rows: vec![], weight: 400, samples: 100 };
-        assert_eq!((ranking.share(80), ranking.error(0.2)), (0.2, Some(0.04)));
+        let ranking = Ranking { rows: vec![], weight: 400, samples: 100, design_effect: 4.0, ..Ranking::default() };
+        assert_eq!((ranking.share(80), ranking.error(0.2)), (0.2, Some(0.08)));
         assert_eq!((Ranking::default().share(5), Ranking::default().error(0.0)), (0.0, None));
     }
 }

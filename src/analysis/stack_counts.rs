@@ -9,6 +9,9 @@ use crate::model::profile::Profile;
 use crate::model::{StackEnd, StackId, Unit};
 use rustc_hash::FxHashMap;
 
+/// Periods that vary around one frequency differ by no more than this factor, with what the first of a new one has of the last.
+const ONE_RATE: u64 = 3;
+
 /// The observations of one thread with one stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StackCount {
@@ -53,6 +56,10 @@ pub struct StackCounts {
     pub waits: Option<u64>,
     /// Whether their number says as much as their weight.
     pub alike: bool,
+    /// Whether their weights differ by no more than periods do that vary around one frequency.
+    of_one_rate: bool,
+    /// Sum of the squares of their weights.
+    squares: f64,
 }
 
 impl StackCounts {
@@ -60,7 +67,7 @@ impl StackCounts {
     #[must_use]
     pub fn of(profile: &Profile, tasks: &Tasks, selection: &Selection) -> StackCounts {
         let who = selection.who(tasks);
-        let mut counter = Counter::default();
+        let mut counter = Counter::new();
         let mut waits = (selection.axis == Axis::OffCpu).then_some(0);
         match selection.axis {
             Axis::Event(event) => samples(profile, event, selection, &who).for_each(|seen| counter.add(&seen)),
@@ -69,7 +76,7 @@ impl StackCounts {
                 counter.add(&seen);
             }),
         }
-        let Counter { mut rows, weight, mut samples, differ, .. } = counter;
+        let Counter { mut rows, weight, mut samples, least, most, squares, .. } = counter;
         rows.iter_mut().for_each(|row| row.end = stack_end(profile, row.stack, row.end));
         let unit = selection.axis.unit(&profile.meta);
         if matches!(unit, Unit::Samples | Unit::Microsamples) {
@@ -79,9 +86,26 @@ impl StackCounts {
         let alike = match unit {
             Unit::Samples => true,
             Unit::Microsamples => false,
-            _ => !differ,
+            _ => least >= most,
         };
-        StackCounts { selection: selection.clone(), who, rows, weight, samples, waits, alike }
+        let of_one_rate = unit == Unit::Nanos && most <= least.saturating_mul(ONE_RATE);
+        StackCounts { selection: selection.clone(), who, rows, weight, samples, waits, alike, of_one_rate, squares }
+    }
+
+    /// The number of samples of average weight that have the weight of these, if all were taken at one frequency.
+    #[must_use]
+    pub fn in_samples(&self, weight: u64, samples: u64) -> Option<u64> {
+        match (self.alike, self.of_one_rate) {
+            (true, _) => Some(samples),
+            (_, true) => Some((weight as f64 * self.samples as f64 / self.weight as f64).round() as u64),
+            _ => None,
+        }
+    }
+
+    /// By how much more shares of the weight vary than those of as many observations that all weigh the same.
+    pub(super) fn design_effect(&self) -> f64 {
+        let weight = self.weight as f64;
+        if weight > 0.0 { (self.samples as f64 * self.squares / (weight * weight)).max(1.0) } else { 1.0 }
     }
 
     /// Observations and weight of each thread.
@@ -99,7 +123,7 @@ impl StackCounts {
 /// What tells rows apart: process and thread, stack and its end.
 type Key = (u64, u64);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Counter {
     rows: Vec<StackCount>,
     weight: u64,
@@ -107,11 +131,17 @@ struct Counter {
     known: FxHashMap<Key, u32>,
     /// The row of the last observation: the next is often like it.
     last: Option<(Key, u32)>,
-    first: Option<u64>,
-    differ: bool,
+    least: u64,
+    most: u64,
+    squares: f64,
 }
 
 impl Counter {
+    fn new() -> Counter {
+        let (known, least) = (FxHashMap::default(), u64::MAX);
+        Counter { rows: Vec::new(), weight: 0, samples: 0, known, last: None, least, most: 0, squares: 0.0 }
+    }
+
     fn add(&mut self, seen: &Observation) {
         let row = self.row(seen);
         let row = &mut self.rows[row as usize];
@@ -120,7 +150,8 @@ impl Counter {
         row.samples += 1;
         self.weight = self.weight.saturating_add(seen.weight);
         self.samples += 1;
-        self.differ |= *self.first.get_or_insert(seen.weight) != seen.weight;
+        self.squares += (seen.weight as f64).powi(2);
+        (self.least, self.most) = (self.least.min(seen.weight), self.most.max(seen.weight));
     }
 
     #[inline]

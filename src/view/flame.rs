@@ -50,7 +50,8 @@ pub struct FlameGraph {
 }
 
 impl FlameGraph {
-    /// The flame graph of `options.selection`. Values are sample counts if all samples weigh the same, else weights.
+    /// The flame graph of `options.selection`. Values are numbers of samples, of average weight, if all were taken at
+    /// one frequency, else weights.
     ///
     /// # Errors
     /// Those of [`Selection::check`]; `Unsupported` for a rate that was not sampled.
@@ -61,11 +62,13 @@ impl FlameGraph {
         let counts = StackCounts::of(profile, &tasks, selection);
         let tree = ProfileTree::of(profile, &names, &tasks, &counts);
         let (event, weight_unit) = axis_of(&profile.meta, selection.axis);
-        // Weights of equal samples say no more than their number.
-        let alike = selection.axis != Axis::OffCpu && counts.alike;
+        // Weights of samples of one frequency say no more than their number.
+        let in_samples =
+            |own: Weight| counts.in_samples(own.weight, own.samples).filter(|_| selection.axis != Axis::OffCpu);
+        let alike = in_samples(Weight::default()).is_some();
         let stack = |(frames, own): (Vec<&Label>, Weight)| FoldedStack {
             frames: frames.into_iter().cloned().collect(),
-            value: if alike { own.samples } else { own.weight },
+            value: in_samples(own).unwrap_or(own.weight),
         };
         let stacks: Vec<_> = tree.folded().into_iter().map(stack).collect();
         let steps = options.rate.map(|rate| steps(profile, &names, &tasks, selection, rate)).transpose()?;

@@ -1,7 +1,7 @@
 //! Notes to read before trusting the numbers of a report.
 //! Topics that the capture has already noted are not repeated.
 
-use crate::analysis::{Axis, Selection, Summary};
+use crate::analysis::{Axis, Ranking, Selection, Summary};
 use crate::model::profile::Profile;
 use crate::model::{CallGraph, EventKind, EventSpec, LossKind, Meta, ModuleKind, Note, SampleSource, Target, Why};
 use crate::view::number;
@@ -14,6 +14,10 @@ const MANY_LOST: f64 = 0.01;
 const MUCH_SWITCHING: f64 = 0.05;
 /// From this share of the samples on, what an interpreter hides is most of the program.
 const MOSTLY_INTERPRETED: f64 = 0.5;
+/// From so many standard errors on, what samples of one period have in common is no chance; and from this factor on the larger
+/// errors are worth a word.
+const BEAT: f64 = 4.0;
+const BEAT_FACTOR: f64 = 1.5;
 /// With fewer samples, a share of 10% is uncertain by more than 3 points.
 const FEW_SAMPLES: u64 = 100;
 
@@ -79,6 +83,19 @@ pub fn other_event(profile: &Profile, selection: &Selection) -> Option<Note> {
         topic: "first-event-without-samples".to_string(),
         text: format!("{} has no samples: this shows {}, the first event that has some.", first.name, shown.name),
         fix: Some("Choose another with --event.".to_string()),
+    })
+}
+
+/// That samples keep step with the program, if they do.
+pub(super) fn lockstep(functions: &Ranking) -> Option<Note> {
+    let factor = functions.lockstep.design_effect.sqrt();
+    (functions.lockstep.deviations > BEAT && factor > BEAT_FACTOR).then(|| Note {
+        topic: "lockstep".to_string(),
+        text: format!(
+            "The program repeats itself at a multiple of the sampling frequency: samples of the same period find it at the same \
+             place. The errors of shares are {factor:.1} times as large as without that, and say so."
+        ),
+        fix: Some("A longer recording, or another --freq, makes them smaller.".to_string()),
     })
 }
 

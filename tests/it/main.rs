@@ -45,6 +45,7 @@ mod known_answer;
 mod latency;
 mod list;
 mod locks;
+mod lockstep;
 mod memory;
 mod metrics;
 mod naming;

@@ -9,6 +9,7 @@ use crate::analysis::calltree::CallTree;
 use crate::analysis::names::{Call, CodeKind, Function, Names, UNRESOLVED};
 use crate::analysis::profile_tree::{TRUNCATED, process_heading};
 use crate::analysis::ranking::{CodeRows, GroupBy, Ranking, SortBy};
+use crate::analysis::sampling_error::Lockstep;
 use crate::analysis::selection::Axis;
 use crate::analysis::stack_counts::{StackCount, StackCounts};
 use crate::analysis::stack_paths::StackPaths;
@@ -124,8 +125,9 @@ impl<'a> Stacks<'a> {
         let mut both = (Kinds::of(names, tree.stacks.len()), functions);
         tree.visit(&mut both);
         let (Kinds { kinds, .. }, functions) = both;
-        let (functions, kind_of, distinct) =
-            (functions.finish().sorted(SortBy::SelfWeight), tree.stack_of, tree.stacks);
+        let (functions, kind_of, distinct) = (functions.finish(), tree.stack_of, tree.stacks);
+        let functions =
+            Ranking::of(functions, &counts, Lockstep::of(profile, names, &counts)).sorted(SortBy::SelfWeight);
         let paths = Paths::of(names, tasks, counts.rows.iter().map(|row| row.pid), axis);
         (Stacks { counts, profile, names, paths, kinds, distinct, kind_of }, functions)
     }

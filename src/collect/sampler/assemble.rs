@@ -6,7 +6,6 @@ mod group_counts;
 pub use group_counts::MOST_MEMBERS;
 
 use super::address_map::AddressMap;
-use super::clock_periods::ClockPeriods;
 use super::earlier_waits::{self, EarlierWaits};
 use super::event_queue::EventQueue;
 use super::follow::FollowedTasks;
@@ -19,6 +18,7 @@ use super::overhead::Overhead;
 use super::own_frames::OwnFrames;
 use super::proc_source::ProcSource;
 use super::rings::Records;
+use super::sample_periods::SamplePeriods;
 use super::stacks::{BuiltStack, Stacks};
 use super::summed_waits::{StackedWait, SummedWaits};
 use super::tasks::{TaskContext, Tasks};
@@ -65,8 +65,8 @@ pub struct Assembler<W> {
     pub earlier: EarlierWaits,
     /// Counts that samples of groups carry.
     groups: GroupCounts,
-    /// What samples of clocks weigh.
-    pub clocks: ClockPeriods,
+    /// What samples weigh.
+    pub periods: SamplePeriods,
     /// Waits that the kernel sums.
     pub summed: SummedWaits,
     proc: W,
@@ -103,7 +103,7 @@ impl<W: ProcSource> Assembler<W> {
             spans: OffCpuSpans::new(partial),
             earlier: EarlierWaits::new(clock),
             groups: GroupCounts::default(),
-            clocks: ClockPeriods::default(),
+            periods: SamplePeriods::default(),
             summed: SummedWaits::default(),
             proc,
             out,
@@ -350,7 +350,7 @@ impl<W: ProcSource> Assembler<W> {
         origin: &Origin,
     ) -> (Option<Counts>, u64) {
         let period = match origin.role {
-            Role::Event(event) => self.clocks.weight(event, at, sample.period),
+            Role::Event(_) => self.periods.weight(stamp.id, at, sample.period),
             _ => sample.period,
         };
         if origin.layout.members == 0 {

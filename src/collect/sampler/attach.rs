@@ -55,6 +55,11 @@ impl Attached {
     pub fn all(&self) -> impl Iterator<Item = &PerfEvent> {
         self.events.iter().chain(&self.everywhere)
     }
+
+    /// The event at this position among all.
+    pub fn at(&self, at: usize) -> Option<&PerfEvent> {
+        self.events.get(at).or_else(|| self.everywhere.get(at - self.events.len()))
+    }
 }
 
 /// The objects that events are opened on.

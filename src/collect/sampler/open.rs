@@ -3,7 +3,6 @@
 use super::assemble::Assembler;
 use super::attach::{self, AttachScope, CgroupDirectory};
 use super::call_latency::CallLatency;
-use super::clock_periods::ClockPeriods;
 use super::counters::KernelCounters;
 use super::follow::FollowedTasks;
 use super::hardware::{self, Hardware};
@@ -107,7 +106,6 @@ impl Sampler {
         }
         assembler.leave_out(own_frames);
         assembler.overhead = shows_kernel.then(|| Arc::clone(&overhead));
-        assembler.clocks = ClockPeriods::of(&sampled);
         assembler.opened(std::mem::take(&mut attached.origins), std::mem::take(&mut attached.twice));
         let mut sampler = Sampler {
             plan: plan.clone(),
@@ -136,8 +134,8 @@ impl Sampler {
         };
         if let Some(note) = sampler.sampling.note_on_begin() {
             sampler.notes.push(note);
-            sampler.set_frequency();
         }
+        sampler.begin_periods();
         Ok(sampler)
     }
 }

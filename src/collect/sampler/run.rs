@@ -97,7 +97,8 @@ impl Sampler {
             }
             let now = self.clock.now();
             let fresh = if self.sampling.share() < 1.0 { TURN } else { FRESH };
-            let wake = deadline.map_or(now + fresh, |deadline| deadline.min(now + fresh));
+            let wait = self.assembler.periods.due_in(now).map_or(fresh, |due| due.min(fresh));
+            let wake = deadline.map_or(now + wait, |deadline| deadline.min(now + wait));
             self.wait(&mut poll, wake - now)?;
             // Checked before anything is drained: the last reading is from the moment of the end.
             reason = self.over(&stop, deadline, self.clock.now());
@@ -106,6 +107,7 @@ impl Sampler {
                 self.read_sums();
                 self.poll_earlier_waits();
                 self.steer_sampling();
+                self.vary_periods();
                 let gone = self.assembler.out.flush(self.clock.now(), &out).is_err();
                 reason = gone.then_some(EndReason::ReaderGone);
             }

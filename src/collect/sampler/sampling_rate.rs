@@ -105,6 +105,10 @@ impl SamplingRate {
         let time = ran.max(elapsed).max(1.0);
         self.time += time;
         self.others += (now.others - last.others).as_f64();
+        // What samples cost is not known from a window without any.
+        if samples == 0.0 {
+            return false;
+        }
         let (share, others) = (spent / time, (now.others - last.others).as_f64() / time);
         let left = if others < self.allowed { self.allowed - others } else { self.allowed * KEPT };
         let fits = self.hertz as f64 * left / share.max(f64::MIN_POSITIVE);
@@ -129,6 +133,11 @@ impl SamplingRate {
     /// A note if the frequency was lowered on the way.
     pub fn note_on_end(&self) -> Option<Note> {
         self.why.filter(|why| why.since.is_some()).map(|why| self.note(why))
+    }
+
+    /// The highest frequency that the cost of a sample allows.
+    pub fn most(&self) -> u64 {
+        self.most
     }
 
     /// The part of the first frequency that samples are taken at now.

@@ -360,14 +360,13 @@ impl PerfEvent {
         self.control(IOC_SET_BPF, program.as_raw_fd())
     }
 
-    /// Changes the frequency of an event that was opened with one. Copies that tasks have inherited keep theirs. Samples
-    /// of a clock carry the period it was opened with all the same.
+    /// Changes the frequency of an event that was opened with one; of a clock, which the kernel has given a period in place of
+    /// that, the period in nanoseconds. Begins the interval to the next sample anew. Copies that tasks have inherited keep
+    /// theirs, and samples of a clock carry the period it was opened with all the same.
     ///
     /// # Errors
     /// As `ioctl(2)`.
-    pub fn set_frequency(&self, hertz: u64, is_clock: bool) -> io::Result<()> {
-        // The kernel has turned a clock's frequency into a period, and takes its next one as a period, too.
-        let value = if is_clock { clock_period(hertz) } else { hertz };
+    pub fn set_period(&self, value: u64) -> io::Result<()> {
         // SAFETY: this request reads one u64 through the pointer, which is valid for it.
         let done = unsafe { libc::ioctl(self.fd.as_raw_fd(), IOC_PERIOD as _, &raw const value) };
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

@@ -19,7 +19,7 @@ use crate::model::{Meta, OpsSpec, ReadCode, WaitSource};
 use crate::view::code_ipc::CodeIpcView;
 use crate::view::findings::FindingsView;
 use crate::view::labels::{axis_of, call_graph_of, rate_of};
-use crate::view::notes::{notes, other_event};
+use crate::view::notes::{lockstep, notes, other_event};
 use std::borrow::Cow;
 
 /// Options of a report.
@@ -199,7 +199,11 @@ impl Report {
             selection: selection_view(profile, selection, window),
             events: events(meta, &summary),
             samples: samples(&summary, &functions),
-            notes: other_event(profile, selection).into_iter().chain(notes(meta, &summary)).collect(),
+            notes: other_event(profile, selection)
+                .into_iter()
+                .chain(notes(meta, &summary))
+                .chain(lockstep(&functions))
+                .collect(),
             all_notes: options.all_notes,
             baseline_comparison: None,
             findings: FindingsView::of_context(&context),
