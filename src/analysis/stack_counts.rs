@@ -57,7 +57,7 @@ pub struct StackCounts {
     /// Whether their number says as much as their weight.
     pub alike: bool,
     /// Whether their weights differ by no more than periods do that vary around one frequency.
-    of_one_rate: bool,
+    pub of_one_rate: bool,
     /// Sum of the squares of their weights.
     squares: f64,
 }
@@ -90,16 +90,6 @@ impl StackCounts {
         };
         let of_one_rate = unit == Unit::Nanos && most <= least.saturating_mul(ONE_RATE);
         StackCounts { selection: selection.clone(), who, rows, weight, samples, waits, alike, of_one_rate, squares }
-    }
-
-    /// The number of samples of average weight that have the weight of these, if all were taken at one frequency.
-    #[must_use]
-    pub fn in_samples(&self, weight: u64, samples: u64) -> Option<u64> {
-        match (self.alike, self.of_one_rate) {
-            (true, _) => Some(samples),
-            (_, true) => Some((weight as f64 * self.samples as f64 / self.weight as f64).round() as u64),
-            _ => None,
-        }
     }
 
     /// By how much more shares of the weight vary than those of as many observations that all weigh the same.

@@ -63,20 +63,25 @@ impl FlameGraph {
         let tree = ProfileTree::of(profile, &names, &tasks, &counts);
         let (event, weight_unit) = axis_of(&profile.meta, selection.axis);
         // Weights of samples of one frequency say no more than their number.
-        let in_samples =
-            |own: Weight| counts.in_samples(own.weight, own.samples).filter(|_| selection.axis != Axis::OffCpu);
-        let alike = in_samples(Weight::default()).is_some();
-        let stack = |(frames, own): (Vec<&Label>, Weight)| FoldedStack {
+        let alike = selection.axis != Axis::OffCpu && counts.alike;
+        let in_samples = selection.axis != Axis::OffCpu && (alike || counts.of_one_rate);
+        let folded = tree.folded();
+        let value = |own: &Weight| if alike { own.samples } else { own.weight };
+        let mut values: Vec<u64> = folded.iter().map(|(_, own)| value(own)).collect();
+        if in_samples && !alike {
+            share_out(&mut values, counts.samples);
+        }
+        let stack = |((frames, _), value): ((Vec<&Label>, Weight), u64)| FoldedStack {
             frames: frames.into_iter().cloned().collect(),
-            value: in_samples(own).unwrap_or(own.weight),
+            value,
         };
-        let stacks: Vec<_> = tree.folded().into_iter().map(stack).collect();
+        let stacks: Vec<_> = folded.into_iter().zip(values).map(stack).filter(|stack| stack.value > 0).collect();
         let steps = options.rate.map(|rate| steps(profile, &names, &tasks, selection, rate)).transpose()?;
         let total = stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.value));
         Ok(FlameGraph {
             title: options.title.clone().unwrap_or_else(|| title(profile, selection, &tasks)),
             subtitle: subtitle(profile, &counts, &event, options.rate),
-            unit: if alike { "samples" } else { weight_unit },
+            unit: if in_samples { "samples" } else { weight_unit },
             total,
             stacks,
             steps,
@@ -96,6 +101,18 @@ impl FlameGraph {
         }
         self.total = self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.value));
     }
+}
+
+/// Makes the values sum up to `total`, in whole numbers: what is left after rounding down goes to the largest remainders.
+fn share_out(values: &mut [u64], total: u64) {
+    let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
+    let exact = |value: u64| u128::from(value) * u128::from(total);
+    let mut remainders: Vec<(u128, usize)> =
+        values.iter().enumerate().map(|(at, value)| (exact(*value) % sum.max(1), at)).collect();
+    values.iter_mut().for_each(|value| *value = (exact(*value) / sum.max(1)) as u64);
+    remainders.sort_unstable_by(|(a, i), (b, j)| b.cmp(a).then(i.cmp(j)));
+    let left = total.saturating_sub(values.iter().sum()) as usize;
+    remainders.iter().take(left).for_each(|(_, at)| values[*at] += 1);
 }
 
 /// The command, or the process's name with its id: an id alone means little a week later.
@@ -165,4 +182,25 @@ fn subtitle(profile: &Profile, counts: &StackCounts, event: &str, rate: Option<C
     let what = rate.map_or(what.clone(), |rate| format!("{what}, coloured by {}", code_ipc::legend(rate)));
     // The host comes last, because the end may be cut off.
     format!("{what} over {seconds:.1} s · {incomplete}{covered}{lost} · {host}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_in_whole_numbers_sum_up_and_differ_from_the_exact_ones_by_less_than_one() {
+        for (weights, total, expected) in [
+            (vec![770, 1_430, 1_000], 3, vec![1, 1, 1]),
+            (vec![900, 2_100, 3_000], 6, vec![1, 2, 3]),
+            (vec![1, 1, 1], 2, vec![1, 1, 0]),
+            (vec![u64::MAX, u64::MAX], 3, vec![2, 1]),
+            (vec![0], 0, vec![0]),
+            (vec![], 0, vec![]),
+        ] {
+            let mut values = weights;
+            share_out(&mut values, total);
+            assert_eq!(values, expected);
+        }
+    }
 }

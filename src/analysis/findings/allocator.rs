@@ -1,7 +1,7 @@
 //! CPU time in the memory allocator, because it is slow or because it is called too often.
 
 use super::code_path::CodeClass;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -9,6 +9,7 @@ pub(super) const RULE: Rule = Rule {
     id: "allocator",
     title: "time in the memory allocator",
     kind: FindingKind::Limit,
+    of: Whole::CpuTime,
     explains: &[CodeClass::Allocator],
     evaluate,
 };

@@ -2,12 +2,18 @@
 
 use super::paths::WaitReason;
 use super::waits::mostly_below;
-use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::{percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "block-io", title: "waiting for storage", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "block-io",
+    title: "waiting for storage",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let place = match context.waits() {

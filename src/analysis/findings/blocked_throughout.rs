@@ -3,13 +3,19 @@
 
 use super::paths::WaitReason;
 use super::waits::{EarlierWait, mostly_below};
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::causes::Cause;
 use crate::analysis::text::{name, seconds};
 use crate::model::{Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "blocked-throughout", title: "blocked all the time", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "blocked-throughout",
+    title: "blocked all the time",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 /// Share of the time from which a thread whose CPU time was not read was blocked all the time. [P]
 const THROUGHOUT: f64 = 0.8;

@@ -83,6 +83,11 @@ impl ThreadStates {
     pub fn runnable(&self) -> f64 {
         self.queued + self.throttled
     }
+
+    /// The part of the working time that threads ran.
+    pub fn cpu_part(&self) -> f64 {
+        if self.total() > 0.0 { self.running / self.total() } else { 1.0 }
+    }
 }
 
 impl<'a> RuleContext<'a> {
@@ -192,8 +197,8 @@ impl<'a> RuleContext<'a> {
         let queued = delay - throttled;
         let (locked, mapping, storage) = match &self.waits {
             Some(waits) => {
-                let share = waits.blocked_share(delay * span) / span;
-                (waits.locked_seconds() * share, waits.mapping_seconds() * share, waits.storage_seconds() * share)
+                let threads = |reason| waits.blocked(reason, delay * span).0 / span;
+                (threads(WaitReason::Lock), threads(WaitReason::MmapLock), threads(WaitReason::Storage))
             }
             None => (0.0, 0.0, counted("blkio-delay")),
         };
@@ -218,7 +223,7 @@ impl<'a> RuleContext<'a> {
     ) -> Result<Option<Finding>, Why> {
         let (Some(waits), work) = (&self.waits, self.work()?) else { return Ok(None) };
         let span = self.span()?;
-        let queued = (1.0 - waits.blocked_share(work.runnable() * span)) * waits.sum(&[reason]).seconds / span;
+        let queued = waits.blocked(reason, work.runnable() * span).1 / span;
         let at_most = (share * total + queued) / (total + queued);
         if at_most >= limit { Err(Why::QueueUnknown) } else { Ok(None) }
     }

@@ -2,13 +2,19 @@
 
 use super::contention::queued_for_locks;
 use super::context::ThreadStates;
-use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::{digits, percent, seconds};
 use crate::analysis::{CpuUser, CpuUserKind, cpu_users};
 use crate::model::{MetricId, Target, Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "cpu-queue", title: "waiting for CPUs", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "cpu-queue",
+    title: "waiting for CPUs",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 /// Mean wait for a CPU, seconds. A shorter one is the cost of a wake-up, not another thread's time slice. [P]
 const QUEUE_WAIT: f64 = 100e-6;

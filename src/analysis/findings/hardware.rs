@@ -1,7 +1,7 @@
 //! Rules that need hardware counters, from the metrics of one window. Without its counter, each rule reports why it
 //! cannot decide. Nothing is inferred from time alone, and the same stalls never get two reasons.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -10,7 +10,7 @@ const fn rule(
     title: &'static str,
     evaluate: fn(&RuleContext<'_>) -> Result<Option<Finding>, Why>,
 ) -> Rule {
-    Rule { id, title, kind: FindingKind::Limit, explains: &[], evaluate }
+    Rule { id, title, kind: FindingKind::Limit, of: Whole::CpuTime, explains: &[], evaluate }
 }
 
 pub(super) const FREQUENCY: Rule = rule("frequency", "lower clock frequency", frequency);

@@ -5,15 +5,21 @@
 //! a CPU must be uneven as well, and the rule is undecided if the busiest thread's run-queue time exceeds its lead. So it is
 //! if one of the threads ended before it was read.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole, limits};
 use crate::analysis::ThreadRow;
 use crate::analysis::text::{percent, threads};
 use crate::model::{Unit as U, Why};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-pub(super) const RULE: Rule =
-    Rule { id: "load-imbalance", title: "uneven load", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "load-imbalance",
+    title: "uneven load",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 /// Minimum samples of a thread to describe its work by. [P]
 const THREAD_SAMPLES: u64 = 10;

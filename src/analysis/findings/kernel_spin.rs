@@ -2,7 +2,7 @@
 //! interrupts are enabled again.
 
 use super::code_path::CodeClass;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -10,6 +10,7 @@ pub(super) const RULE: Rule = Rule {
     id: "kernel-lock-spin",
     title: "spinning for locks in the kernel",
     kind: FindingKind::Limit,
+    of: Whole::CpuTime,
     explains: &[CodeClass::KernelSpin],
     evaluate,
 };

@@ -6,7 +6,7 @@ use super::contention::{ContentionCosts, HAND_OVERS, costs, queued_for_locks};
 use super::paths::WaitReason;
 use super::stacks::CodeShare;
 use super::waits::mostly_below;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::{digits, name, percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     id: "lock-wait",
     title: "waiting for locks",
     kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
     explains: &[CodeClass::Lock, CodeClass::Signal],
     evaluate,
 };

@@ -3,7 +3,7 @@
 
 use super::code_path::CodeClass;
 use super::stacks::StackKind;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
 use crate::model::{Unit as U, Why};
@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     id: "locked-instructions",
     title: "atomic changes of shared data",
     kind: FindingKind::Limit,
+    of: Whole::CpuTime,
     explains: &[],
     evaluate,
 };

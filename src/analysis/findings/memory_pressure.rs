@@ -1,11 +1,17 @@
 //! Tasks that stalled until memory was found for them.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::text::percent;
 use crate::model::{MetricId, Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "memory-pressure", title: "short of memory", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "memory-pressure",
+    title: "short of memory",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 /// Share of time in which some task waited for memory. [P]
 const MEMORY_PRESSURE: f64 = 0.05;

@@ -1,11 +1,17 @@
 //! Threads that move between CPUs so often that their caches stay cold. How far they move is unknown.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::text::digits;
 use crate::model::{MetricId, Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "migrations", title: "moving between CPUs", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "migrations",
+    title: "moving between CPUs",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 /// Migrations per second of CPU time: at 10 to 50 us of cold caches each, 1 to 5% of it. [P]
 const MIGRATIONS: f64 = 1_000.0;

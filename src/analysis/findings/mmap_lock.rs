@@ -4,7 +4,7 @@
 use super::code_path::CodeClass;
 use super::paths::WaitReason;
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     id: "mmap-lock",
     title: "waiting for mmap_lock",
     kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
     explains: &[CodeClass::MmapLock],
     evaluate,
 };

@@ -42,7 +42,7 @@ mod wide_vectors;
 pub use baseline_finding::{SLOWER_THAN_BASELINE, baseline_finding};
 pub use context::RuleContext;
 pub use rule::evaluate;
-use rule::{FindingKind, RemainderRule, Rule};
+use rule::{FindingKind, RemainderRule, Rule, Whole};
 pub use sweep::evaluate_sweep;
 
 use super::finding::{Confidence, Evidence, Finding, Place};

@@ -3,7 +3,7 @@
 
 use super::paths::WaitReason;
 use super::waits::mostly_below;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::{percent, seconds};
 use crate::model::{Unit as U, Why};
 
@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     id: "waiting-for-others",
     title: "waiting for others (socket, pipe)",
     kind: FindingKind::Hint,
+    of: Whole::WorkingTime,
     explains: &[],
     evaluate,
 };

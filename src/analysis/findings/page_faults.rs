@@ -3,7 +3,7 @@
 
 use super::code_path::CodeClass;
 use super::families::is_clear_page;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::text::{digits, percent};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -11,6 +11,7 @@ pub(super) const RULE: Rule = Rule {
     id: "page-faults",
     title: "page faults",
     kind: FindingKind::Limit,
+    of: Whole::CpuTime,
     explains: &[CodeClass::AddressSpace],
     evaluate,
 };

@@ -14,19 +14,29 @@ pub(super) enum FindingKind {
     Hint,
 }
 
+/// What the share of a finding is a share of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// The time in which threads ran, queued for a CPU, or were blocked in the middle of their work.
+    WorkingTime,
+    /// The CPU time, which is a part of that.
+    CpuTime,
+}
+
 /// One rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
     pub id: &'static str,
     pub title: &'static str,
     pub kind: FindingKind,
+    pub of: Whole,
     /// The code whose CPU time its findings explain.
     pub explains: &'static [CodeClass],
     /// Returns the finding, nothing, or why the rule cannot decide.
     pub evaluate: fn(&RuleContext<'_>) -> Result<Option<Finding>, Why>,
 }
 
-/// A rule for the time that other rules leave. It receives the code whose CPU time their findings explain.
+/// A rule for the CPU time that other rules leave. It receives the code whose CPU time their findings explain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RemainderRule {
     pub id: &'static str,
@@ -38,12 +48,15 @@ pub(super) struct RemainderRule {
 #[must_use]
 pub fn evaluate(context: &RuleContext<'_>) -> RuleResults {
     let mut results = RuleResults::default();
-    let mut found: Vec<(FindingKind, Finding)> = Vec::new();
+    let cpu_part = context.work().map_or(1.0, |work| work.cpu_part());
+    let mut found: Vec<(FindingKind, f64, Finding)> = Vec::new();
     let mut explained: Vec<CodeClass> = Vec::new();
     for rule in RULES.iter().chain(CODE_RULES.iter().filter(|_| context.code.is_some())) {
         let finding = results.record(context.evaluate_rule(rule.evaluate).into(), rule.id, rule.title);
         explained.extend(finding.iter().flat_map(|_| rule.explains));
-        found.extend(finding.map(|finding| (rule.kind, finding)));
+        // All are ordered by shares of the same whole.
+        let part = if rule.of == Whole::CpuTime { cpu_part } else { 1.0 };
+        found.extend(finding.map(|finding| (rule.kind, finding.weight() * part, finding)));
     }
     for rule in REMAINDERS {
         let finding = results.record(
@@ -51,13 +64,13 @@ pub fn evaluate(context: &RuleContext<'_>) -> RuleResults {
             rule.id,
             rule.title,
         );
-        found.extend(finding.map(|finding| (FindingKind::Hint, finding)));
+        found.extend(finding.map(|finding| (FindingKind::Hint, finding.weight() * cpu_part, finding)));
     }
     // The sort is stable: findings of equal weight stay in decision order.
-    found.sort_by(|(a_kind, a), (b_kind, b)| {
+    found.sort_by(|(a_kind, a, _), (b_kind, b, _)| {
         let hint = |kind: &FindingKind| *kind == FindingKind::Hint;
-        hint(a_kind).cmp(&hint(b_kind)).then(b.weight().total_cmp(&a.weight()))
+        hint(a_kind).cmp(&hint(b_kind)).then(b.total_cmp(a))
     });
-    results.found = found.into_iter().map(|(_, finding)| finding).collect();
+    results.found = found.into_iter().map(|(.., finding)| finding).collect();
     results
 }

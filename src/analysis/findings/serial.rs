@@ -2,7 +2,7 @@
 //! not count: nobody expects them to use more than one CPU.
 
 use super::imbalance::wanted;
-use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -10,6 +10,7 @@ pub(super) const RULE: Rule = Rule {
     id: "serial-thread",
     title: "one thread does all the work",
     kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
     explains: &[],
     evaluate,
 };

@@ -1,12 +1,18 @@
 //! CPU time that the hypervisor gave to others. No neighbour is blamed: the machine's own quota on its host looks the
 //! same.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::percent;
 use crate::model::{MetricId, Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "steal", title: "CPU taken by the hypervisor", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "steal",
+    title: "CPU taken by the hypervisor",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;

@@ -459,6 +459,16 @@ fn limits_come_before_hints_and_what_explains_more_before_what_explains_less() {
     check("many", s, &[("cpu-queue", High), ("allocator", Medium), ("cgroup-throttling", Low), ("hot-function", High)]);
 }
 
+#[test]
+fn much_of_a_little_cpu_time_comes_after_what_most_of_the_working_time_is() {
+    let mut s = healthy();
+    for tid in [41, 42] {
+        s.samples(7, tid, &format!("{MAIN};/usr/lib/libc.so.6!malloc"), 8_000);
+    }
+    read(&mut s, Scope::Target, &[("run-delay", ms(40_000).0)]);
+    check("queued", s, &[("cpu-queue", High), ("allocator", Medium)]);
+}
+
 /// Nine billion instructions at 2 cycles each and 1 GHz, and as much of everything else as a healthy program has.
 fn with_counters() -> Synthetic {
     const G: u64 = 1_000_000_000;

@@ -1,11 +1,17 @@
 //! The cgroup's CPU quota. The kernel counts throttling exactly, so this is the first cause to rule out.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::text::{percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
-pub(super) const RULE: Rule =
-    Rule { id: "cgroup-throttling", title: "CPU quota used up", kind: FindingKind::Limit, explains: &[], evaluate };
+pub(super) const RULE: Rule = Rule {
+    id: "cgroup-throttling",
+    title: "CPU quota used up",
+    kind: FindingKind::Limit,
+    of: Whole::WorkingTime,
+    explains: &[],
+    evaluate,
+};
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let share = match context.metric(MetricId::ThrottledShare) {

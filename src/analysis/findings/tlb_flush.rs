@@ -2,7 +2,7 @@
 //! count only where translations are flushed.
 
 use super::code_path::CodeClass;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -10,6 +10,7 @@ pub(super) const RULE: Rule = Rule {
     id: "tlb-shootdown",
     title: "TLB shootdown",
     kind: FindingKind::Limit,
+    of: Whole::CpuTime,
     explains: &[CodeClass::TlbFlush, CodeClass::Ipi],
     evaluate,
 };

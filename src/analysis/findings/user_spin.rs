@@ -3,7 +3,7 @@
 
 use super::code_path::{CodeClass, Families};
 use super::stacks::{CodeShare, StackKind, Stacks};
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::names::CodeKind;
 use crate::analysis::text::{name, percent, threads};
 use crate::model::{Unit as U, Why};
@@ -12,6 +12,7 @@ pub(super) const RULE: Rule = Rule {
     id: "spin-wait",
     title: "spinning in the program",
     kind: FindingKind::Limit,
+    of: Whole::CpuTime,
     explains: &[CodeClass::UserSpin],
     evaluate,
 };

@@ -28,6 +28,8 @@ pub(super) struct Sum {
     /// The same for short waits.
     pub short_count: u64,
     pub short_seconds: f64,
+    /// Seconds of waits without a recorded wake-up: they include run-queue time.
+    without_wakeup: f64,
 }
 
 /// Waits of one thread for one reason with one call path, given by labels from the root.
@@ -109,7 +111,7 @@ impl<'a> Waits<'a> {
             }
             let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
             let sum = sums.entry((reason, span.pid, span.tid, incomplete, span.stack)).or_default();
-            sum.add(span.count, seen.weight as f64 * 1e-9);
+            sum.add(span.count, seen.weight as f64 * 1e-9, span.queued.is_some());
         });
         let rows: Vec<_> = sums
             .into_iter()
@@ -139,25 +141,13 @@ impl<'a> Waits<'a> {
         self.most(|row| row.tid == tid, false)
     }
 
-    /// The share of the blocked time that was not run-queue time, if threads queued for `queued` seconds altogether.
-    pub fn blocked_share(&self, queued: f64) -> f64 {
+    /// Seconds blocked for this reason, and the rest of its waits: run-queue time that no wake-up tells apart, if threads queued
+    /// for `queued` seconds altogether.
+    pub fn blocked(&self, reason: WaitReason, queued: f64) -> (f64, f64) {
+        let sum = self.sum(&[reason]);
         let hidden = (queued - self.queued).clamp(0.0, self.without_wakeup);
-        if hidden > 0.0 { 1.0 - hidden / self.without_wakeup } else { 1.0 }
-    }
-
-    /// Seconds blocked by a lock that another thread holds.
-    pub fn locked_seconds(&self) -> f64 {
-        self.sum(&[WaitReason::Lock]).seconds
-    }
-
-    /// Seconds blocked by the lock of the address space.
-    pub fn mapping_seconds(&self) -> f64 {
-        self.sum(&[WaitReason::MmapLock]).seconds
-    }
-
-    /// Seconds blocked by storage.
-    pub fn storage_seconds(&self) -> f64 {
-        self.sum(&[WaitReason::Storage]).seconds
+        let rest = if hidden > 0.0 { sum.without_wakeup * hidden / self.without_wakeup } else { 0.0 };
+        (sum.seconds - rest, rest)
     }
 
     /// The call path with the most time blocked for these reasons, down to the function that requested the wait. With
@@ -182,9 +172,10 @@ impl<'a> Waits<'a> {
 }
 
 impl Sum {
-    fn add(&mut self, count: u64, seconds: f64) {
+    fn add(&mut self, count: u64, seconds: f64, has_wakeup: bool) {
         self.count += count;
         self.seconds += seconds;
+        self.without_wakeup += if has_wakeup { 0.0 } else { seconds };
         if seconds < SHORT_WAIT * count as f64 {
             self.short_count += count;
             self.short_seconds += seconds;
@@ -196,6 +187,7 @@ impl Sum {
         self.seconds += other.seconds;
         self.short_count += other.short_count;
         self.short_seconds += other.short_seconds;
+        self.without_wakeup += other.without_wakeup;
     }
 
     /// The mean length, seconds; 0 without any.
@@ -245,15 +237,17 @@ mod tests {
     fn time_in_the_queue_that_no_wake_up_tells_apart_is_not_blocked() {
         let mut synthetic = Synthetic::new();
         synthetic
-            .off_cpu(0, 41, TaskState::Sleeping, 300, None, "app!main;[kernel]!futex_wait")
-            .off_cpu(400, 41, TaskState::Sleeping, 100, Some(50), "app!main;[kernel]!futex_wait")
+            .off_cpu(0, 41, TaskState::Sleeping, 200, None, "app!main;pthread_mutex_lock;[kernel]!futex_wait")
+            .off_cpu(250, 41, TaskState::Sleeping, 100, None, "app!main;[kernel]!pipe_read")
+            .off_cpu(400, 41, TaskState::Sleeping, 100, Some(50), "app!main;pthread_mutex_lock;[kernel]!futex_wait")
             .off_cpu(600, 41, TaskState::Runnable, 0, Some(50), "app!main");
         let profile = synthetic.finish();
         let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
         let waits = Waits::of(&profile, &names, &tasks, &Selection::default(), &LockCode::default());
-        for (queued, expected) in [(0.0, 1.0), (0.1, 1.0), (0.25, 0.5), (9.0, 0.0)] {
-            let share = waits.blocked_share(queued);
-            assert!((share - expected).abs() < 1e-9, "{queued} s in the queue: {share}");
+        for (queued, expected) in [(0.0, 0.3), (0.1, 0.3), (0.25, 0.2), (9.0, 0.1)] {
+            let (blocked, rest) = waits.blocked(WaitReason::Lock, queued);
+            assert!((blocked - expected).abs() < 1e-9, "{queued} s in the queue: {blocked}");
+            assert!((blocked + rest - 0.3).abs() < 1e-9, "{queued} s in the queue: {rest}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! highest clock of its core until about 0.7 ms after the last, and slows down whatever runs there. Whether the clock fell
 //! is not measured without counters.
 
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
 use crate::analysis::names::CodeKind;
 use crate::analysis::observe::chosen_samples;
 use crate::analysis::selection::Axis;
@@ -17,6 +17,7 @@ pub(super) const RULE: Rule = Rule {
     id: "wide-vectors",
     title: "wide vector code beside other code",
     kind: FindingKind::Hint,
+    of: Whole::CpuTime,
     explains: &[],
     evaluate,
 };

@@ -15,7 +15,7 @@ const SPREAD: f64 = 0.3;
 const BETWEEN: Nanos = Nanos(33_000_000);
 /// A period of an event on a CPU lasts this many samples at least, as every change breaks an interval. On a thread, how much of it
 /// had passed is less certain.
-const LEAST_ON_CPU: u64 = 3;
+const LEAST_ON_CPU: u64 = 5;
 const LEAST_ON_THREAD: u64 = 8;
 /// Maximum number of changes at a time: each interrupts a CPU, for some microseconds.
 const MOST_CHANGES: usize = 32;
