@@ -18,6 +18,9 @@ pub(super) const RULE: Rule = Rule {
 
 /// Mean wait for a CPU, seconds. A shorter one is the cost of a wake-up, not another thread's time slice. [P]
 const QUEUE_WAIT: f64 = 100e-6;
+/// The same on a machine whose CPUs are not all busy: threads that are bound to too few wait for slices of others, and others for
+/// no more than a CPU that wakes from its idle state, which takes some hundred microseconds in a virtual machine. [P]
+const SLICE: f64 = 1e-3;
 
 /// Share of time in which some task waited for a CPU. [P]
 const CPU_PRESSURE: f64 = 0.1;
@@ -35,7 +38,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let mean = context.count("timeslices").ok().filter(|count| *count > 0.0).map(|count| delay / count);
     let host = context.metric(MetricId::HostBusy).ok();
     let crowded = host.is_some_and(|busy| busy >= limits::HOST_BUSY);
-    let long = mean.is_none_or(|mean| mean >= QUEUE_WAIT);
+    let least = if host.is_some() && !crowded { SLICE } else { QUEUE_WAIT };
+    let long = mean.is_none_or(|mean| mean >= least);
     // Without the time, the periods say that a quota is why threads wait while CPUs are free.
     let throttled = context.metric(MetricId::ThrottledShare).is_ok_and(|share| share > limits::THROTTLED_PERIODS);
     if share < limits::QUEUED || !(long || crowded) || (throttled && !crowded) {
@@ -49,7 +53,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let culprits = cpu_users(context.profile, context.counters, (&context.who, &context.threads), context.window);
     let mut evidence = vec![Evidence::of("queued, of working time", share, U::Share, limits::QUEUED)];
-    evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, QUEUE_WAIT)));
+    evidence.extend(mean.map(|mean| Evidence::of("mean wait", mean, U::Seconds, least)));
     evidence.extend(host.map(|busy| Evidence::of("machine busy", busy, U::Share, limits::HOST_BUSY)));
     let preempted = context.metric(MetricId::InvoluntarySwitches).ok();
     evidence.extend(preempted.map(|rate| Evidence::plain("preempted", rate, U::PerSecond)));

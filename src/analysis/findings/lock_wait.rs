@@ -5,8 +5,9 @@ use super::code_path::CodeClass;
 use super::contention::{ContentionCosts, HAND_OVERS, costs, queued_for_locks};
 use super::paths::WaitReason;
 use super::stacks::CodeShare;
-use super::waits::mostly_below;
+use super::waits::{HoldersWait, mostly_below};
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
+use crate::analysis::causes::Cause;
 use crate::analysis::text::{digits, name, percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
 
@@ -66,15 +67,19 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             .metric(MetricId::VoluntarySwitches)
             .map(|rate| Evidence::plain("switches, blocked", rate, U::PerSecond)),
     );
+    let holder = waits.as_ref().ok().filter(|_| mostly_locks && costs.locked >= costs.running);
+    let holder = holder.and_then(|waits| waits.holders_wait());
+    evidence.extend(holder.map(|wait| Evidence::plain("blocked with the lock", wait.seconds, U::Seconds)));
     let at = mostly_below(place.as_ref()) + &lock.map_or(String::new(), |lock| format!(", by {lock}"));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(costs.share),
-        claim: claim(context, &costs, mostly_locks, waits.is_ok(), &at)?,
+        claim: claim(context, &costs, mostly_locks, waits.is_ok(), &at)? + &holder.map_or(String::new(), held),
         evidence,
         confidence,
-        next_step: next_step(mostly_locks, waits.is_ok()),
+        next_step: holder
+            .map_or_else(|| next_step(mostly_locks, waits.is_ok()), |wait| holders_step(wait.cause).to_string()),
         place,
         culprits: Vec::new(),
         refuted_by: "the waits end when work arrives: then threads were idle; or CPUs are short, and the holder waits for one",
@@ -123,6 +128,31 @@ fn claim(
         digits(costs.rate),
         percent(costs.share)
     ))
+}
+
+/// A sentence on the one who has the lock.
+fn held(wait: HoldersWait) -> String {
+    let what = match wait.cause {
+        Cause::Pipe => "for the other end of a pipe or terminal",
+        Cause::Network => "for the other end of a connection",
+        Cause::BlockIo => "for storage",
+        _ => "in a sleep",
+    };
+    format!(" Whoever has the lock is blocked itself meanwhile, {what}: {} in all.", seconds(wait.seconds))
+}
+
+fn holders_step(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Pipe => {
+            "The process at the other end is too slow: find it (`ls -l /proc/PID/fd` names the pipe, `lsof` both ends) and \
+             profile it. Fewer threads or a shorter section change nothing."
+        }
+        Cause::Network => {
+            "The process at the other end is too slow: find it (`ss -tp`) and profile it, or send without the lock."
+        }
+        Cause::BlockIo => "Read and write without the lock, or hand that to one thread.",
+        _ => "Sleep without the lock.",
+    }
 }
 
 fn next_step(mostly_locks: bool, recorded: bool) -> String {

@@ -4,6 +4,7 @@
 use super::paths::WaitReason;
 use super::waits::mostly_below;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
+use crate::analysis::causes::Cause;
 use crate::analysis::text::{percent, seconds};
 use crate::model::{Unit as U, Why};
 
@@ -32,7 +33,10 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Err(Why::Idle);
     }
     let share = waited / all;
-    if share < OTHERS || rate < OTHERS_RATE {
+    // Waits with a lock that others wait for belong to that lock.
+    let with_lock = waits.holders_wait().filter(|wait| matches!(wait.cause, Cause::Pipe | Cause::Network));
+    let is_explained = with_lock.is_some_and(|wait| wait.seconds >= sum.seconds / 2.0);
+    if share < OTHERS || rate < OTHERS_RATE || is_explained {
         return Ok(None);
     }
     let place = waits.worst(&[WaitReason::Peer], true);

@@ -44,6 +44,9 @@ pub(super) struct RemainderRule {
     pub evaluate: fn(&RuleContext<'_>, &[CodeClass]) -> Result<Option<Finding>, Why>,
 }
 
+/// Share of the working time below which nobody has to know where the CPU time goes that no finding explains. [P]
+const LEAST_REMAINDER: f64 = 0.1;
+
 /// Applies every rule.
 #[must_use]
 pub fn evaluate(context: &RuleContext<'_>) -> RuleResults {
@@ -59,11 +62,9 @@ pub fn evaluate(context: &RuleContext<'_>) -> RuleResults {
         found.extend(finding.map(|finding| (rule.kind, finding.weight() * part, finding)));
     }
     for rule in REMAINDERS {
-        let finding = results.record(
-            context.evaluate_rule(|context| (rule.evaluate)(context, &explained)).into(),
-            rule.id,
-            rule.title,
-        );
+        let judged = context.evaluate_rule(|context| (rule.evaluate)(context, &explained));
+        let matters = |finding: &Finding| finding.share.is_none_or(|share| share * cpu_part >= LEAST_REMAINDER);
+        let finding = results.record(judged.map(|found| found.filter(matters)).into(), rule.id, rule.title);
         found.extend(finding.map(|finding| (FindingKind::Hint, finding.weight() * cpu_part, finding)));
     }
     // The sort is stable: findings of equal weight stay in decision order.

@@ -17,7 +17,7 @@ use crate::analysis::text::name;
 use crate::analysis::wait_coverage::WaitCoverage;
 use crate::model::profile::Profile;
 use crate::model::{LockCode, OffCpu, StackEnd, StackId, TaskState};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The waits of one reason.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +36,7 @@ pub(super) struct Sum {
 #[derive(Debug)]
 struct StackSamples {
     reason: WaitReason,
+    cause: Cause,
     pid: u32,
     tid: u32,
     incomplete: bool,
@@ -60,6 +61,18 @@ impl EarlierWait {
         matches!(self.reason, WaitReason::Lock | WaitReason::Allocator | WaitReason::MmapLock | WaitReason::Storage)
     }
 }
+
+/// What the one who has a lock is blocked in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct HoldersWait {
+    pub cause: Cause,
+    pub seconds: f64,
+}
+
+/// What may block a thread that has a lock, other than another one.
+const HOLDERS: [Cause; 4] = [Cause::Pipe, Cause::Network, Cause::BlockIo, Cause::Sleep];
+/// Part of the time for which a lock is waited for, by each waiter, from which the wait of its holder is why. [P]
+const HOLDING: f64 = 0.5;
 
 /// All waits of a selection.
 #[derive(Debug)]
@@ -110,14 +123,14 @@ impl<'a> Waits<'a> {
                 known.age = known.age.max(age);
             }
             let incomplete = matches!(seen.end, StackEnd::Truncated | StackEnd::Broken);
-            let sum = sums.entry((reason, span.pid, span.tid, incomplete, span.stack)).or_default();
+            let sum = sums.entry((reason, cause, span.pid, span.tid, incomplete, span.stack)).or_default();
             sum.add(span.count, seen.weight as f64 * 1e-9, span.queued.is_some());
         });
         let rows: Vec<_> = sums
             .into_iter()
-            .map(|((reason, pid, tid, incomplete, stack), sum)| {
+            .map(|((reason, cause, pid, tid, incomplete, stack), sum)| {
                 let path = path(profile, names, stack, locks);
-                StackSamples { reason, pid, tid, incomplete, path, sum }
+                StackSamples { reason, cause, pid, tid, incomplete, path, sum }
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
@@ -154,6 +167,32 @@ impl<'a> Waits<'a> {
     /// `only_short`, only short waits count.
     pub fn worst(&self, reasons: &[WaitReason], only_short: bool) -> Option<Place> {
         self.most(|row| reasons.contains(&row.reason), only_short)
+    }
+
+    /// What the one who has the lock that threads wait for most is blocked in itself, if that is why they wait.
+    pub fn holders_wait(&self) -> Option<HoldersWait> {
+        let mut paths: FxHashMap<(u32, &[u32]), (f64, FxHashSet<u32>)> = FxHashMap::default();
+        for row in self.rows.iter().filter(|row| row.reason == WaitReason::Lock) {
+            let (seconds, threads) = paths.entry((row.pid, &row.path)).or_default();
+            *seconds += row.sum.seconds;
+            threads.insert(row.tid);
+        }
+        let most = paths.into_iter().max_by(|(a, (x, _)), (b, (y, _))| x.total_cmp(y).then_with(|| b.cmp(a)));
+        let ((pid, path), (locked, threads)) = most?;
+        // The function that takes the lock may end in a call that has no frame of its caller's.
+        let caller = path.split_last().map_or(path, |(_, caller)| caller);
+        let is_within = |row: &&StackSamples| row.pid == pid && (row.path.starts_with(path) || row.path == caller);
+        let mut causes: FxHashMap<Cause, (f64, FxHashSet<u32>)> = FxHashMap::default();
+        for row in self.rows.iter().filter(|row| HOLDERS.contains(&row.cause)).filter(is_within) {
+            let (seconds, threads) = causes.entry(row.cause).or_default();
+            *seconds += row.sum.seconds;
+            threads.insert(row.tid);
+        }
+        let most = causes.into_iter().max_by(|(a, (x, _)), (b, (y, _))| x.total_cmp(y).then_with(|| b.cmp(a)));
+        let (cause, (seconds, holders)) = most?;
+        // Of so many threads one has the lock and the others wait for it.
+        let enough = seconds >= HOLDING * locked / threads.len().max(2).saturating_sub(1) as f64;
+        (enough && holders.iter().any(|tid| threads.contains(tid))).then_some(HoldersWait { cause, seconds })
     }
 
     fn most(&self, counts: impl Fn(&StackSamples) -> bool, only_short: bool) -> Option<Place> {
@@ -232,6 +271,29 @@ pub(super) fn mostly_below(place: Option<&Place>) -> String {
 mod tests {
     use super::*;
     use crate::analysis::testing::Synthetic;
+
+    #[test]
+    fn a_holder_that_waits_is_why_others_wait_for_its_lock_if_it_waits_for_most_of_that_time() {
+        const LOCK: &str = "app!work;app!log_line;pthread_mutex_lock;[kernel]!futex_wait";
+        let found = |written: u64, stack: &str| {
+            let mut synthetic = Synthetic::new();
+            for tid in [41, 42, 43] {
+                synthetic.alive(tid, "app").off_cpu(0, tid, TaskState::Sleeping, 100, Some(0), LOCK);
+                synthetic.off_cpu(200, tid, TaskState::Sleeping, written, Some(0), stack);
+            }
+            let mut profile = synthetic.finish();
+            profile.off_cpu = profile.off_cpu.iter().map(|span| OffCpu { pid: 41, ..span }).collect();
+            let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+            let waits = Waits::of(&profile, &names, &tasks, &Selection::default(), &LockCode::default());
+            waits.holders_wait().map(|wait| (wait.cause, (wait.seconds * 1e3).round() as u64))
+        };
+        let write = "app!work;app!log_line;/lib/libc.so.6!write;[kernel]!pipe_write";
+        assert_eq!(found(50, write), Some((Cause::Pipe, 150)));
+        assert_eq!(found(20, write), None, "others have it while they work");
+        let tail = "app!work;/lib/libc.so.6!fflush;/lib/libc.so.6!write;[kernel]!pipe_write";
+        assert_eq!(found(50, tail), Some((Cause::Pipe, 150)), "the taker's frame is gone");
+        assert_eq!(found(50, "app!main;app!read_input;/lib/libc.so.6!read;[kernel]!pipe_read"), None, "elsewhere");
+    }
 
     #[test]
     fn time_in_the_queue_that_no_wake_up_tells_apart_is_not_blocked() {
