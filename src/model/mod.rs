@@ -92,7 +92,7 @@ pub use short_text::ShortText;
 pub use sources::{RecordCount, SampleSource, WaitSource};
 pub use stack::{FrameDef, FrameId, StackDef, StackEnd, StackId, Symbol};
 pub use sweep::{Placement, Region, RunMeta, RunState, SweepMeta, Width};
-pub use target::{Alias, Target, TargetFacts};
+pub use target::{Alias, PipeReader, Target, TargetFacts};
 pub use task::{TaskChange, TaskEvent};
 pub use timed_operation::TimedOperation;
 pub use unit::{MICROSAMPLES, Unit};

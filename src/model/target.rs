@@ -50,6 +50,20 @@ pub struct TargetFacts {
     /// Its programs that were started by a name other than their file's.
     #[serde(default)]
     pub aliases: Vec<Alias>,
+    /// Who reads the pipes that its process writes to, as far as that was seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pipe_readers: Vec<PipeReader>,
+}
+
+/// A process that reads from a pipe that the target's process writes to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PipeReader {
+    /// The descriptor that is written to.
+    pub fd: u32,
+    /// The reading process.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
 }
 
 /// A program whose file has several names.

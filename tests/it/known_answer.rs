@@ -564,6 +564,10 @@ fn a_spin_lock_shows_as_a_lock_where_it_is_taken() {
                 "one lock, two findings: {report}"
             );
         }
+        // Of a queue for the CPUs, what the lock takes of the rest is little.
+        None if number(&report["metrics"]["cpu_utilisation"]["value"]) < 1.0 => {
+            crate::support::skip("quiet", "beside other programs, four threads had less than one CPU");
+        }
         None if cfg!(target_arch = "x86_64") => panic!("{}", report["findings"]),
         None => {
             assert!(found_at(&report, "hot-function").contains("acquire_spin_lock"), "{}", report["findings"]);

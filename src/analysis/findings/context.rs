@@ -12,7 +12,7 @@ use crate::analysis::selection::{Axis, Selection, ThreadSet};
 use crate::analysis::stack_counts::StackCounts;
 use crate::analysis::summary::{Summary, summary};
 use crate::analysis::tasks::Tasks;
-use crate::analysis::text::percent;
+use crate::analysis::text::{name, percent};
 use crate::analysis::threads::{ThreadRow, threads};
 use crate::analysis::time::Window;
 use crate::analysis::{Metric, metrics, value_of};
@@ -20,6 +20,7 @@ use crate::model::profile::Profile;
 use crate::model::{EventSpec, LockCode, Measure, MetricId, ReadCode, SampledCode, Scope, Unit, Why};
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 /// The inputs of the rules.
 #[derive(Debug)]
@@ -292,6 +293,14 @@ impl<'a> RuleContext<'a> {
         let waits = self.waits.as_ref().ok_or(Why::NotRecorded)?;
         let lost = self.summary.off_cpu_lost as f64 / (self.summary.off_cpu_lost + waits.spans).max(1) as f64;
         if lost > limits::LOST_SHARE { Err(Why::LostEvents) } else { Ok(waits) }
+    }
+
+    /// The processes that read what the target writes to pipes, by name and id; `None` if none was seen, or too many.
+    pub(super) fn pipe_readers(&self) -> Option<String> {
+        const MOST: usize = 3;
+        let all = self.profile.meta.target.pipe_readers.iter();
+        let names: BTreeSet<String> = all.map(|it| format!("{} (pid {})", name(&it.name), it.pid)).collect();
+        (1..=MOST).contains(&names.len()).then(|| names.into_iter().collect::<Vec<_>>().join(" or "))
     }
 
     /// Why a rule that needs a special hardware counter cannot decide.

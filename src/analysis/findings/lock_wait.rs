@@ -79,7 +79,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence,
         next_step: holder
-            .map_or_else(|| next_step(mostly_locks, waits.is_ok()), |wait| holders_step(wait.cause).to_string()),
+            .map_or_else(|| next_step(mostly_locks, waits.is_ok()), |wait| holders_step(context, wait.cause)),
         place,
         culprits: Vec::new(),
         refuted_by: "the waits end when work arrives: then threads were idle; or CPUs are short, and the holder waits for one",
@@ -141,18 +141,27 @@ fn held(wait: HoldersWait) -> String {
     format!(" Whoever has the lock is blocked itself meanwhile, {what}: {} in all.", seconds(wait.seconds))
 }
 
-fn holders_step(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Pipe => {
-            "The process at the other end is too slow: find it (`ls -l /proc/PID/fd` names the pipe, `lsof` both ends) and \
-             profile it. Fewer threads or a shorter section change nothing."
-        }
+fn holders_step(context: &RuleContext<'_>, cause: Cause) -> String {
+    let text = match cause {
+        Cause::Pipe => match context.pipe_readers() {
+            Some(readers) => {
+                return format!(
+                    "{readers} reads what it writes, and is too slow: profile that. Fewer threads or a shorter section change \
+                     nothing."
+                );
+            }
+            None => {
+                "The process at the other end is too slow: find it (`ls -l /proc/PID/fd` names the pipe, `lsof` both ends) and \
+                 profile it. Fewer threads or a shorter section change nothing."
+            }
+        },
         Cause::Network => {
             "The process at the other end is too slow: find it (`ss -tp`) and profile it, or send without the lock."
         }
         Cause::BlockIo => "Read and write without the lock, or hand that to one thread.",
         _ => "Sleep without the lock.",
-    }
+    };
+    text.to_string()
 }
 
 fn next_step(mostly_locks: bool, recorded: bool) -> String {
