@@ -10,6 +10,7 @@ pub(crate) mod host;
 mod kernel_config;
 pub(crate) mod memory_places;
 pub(crate) mod neighbours;
+mod process_conditions;
 pub(crate) mod program;
 mod reading_schedule;
 pub(crate) mod readings;

@@ -17,7 +17,11 @@ const MOST_PROCESSES: usize = 256;
 #[must_use]
 pub fn facts(proc: &ProcFs, target: &Target, host: &HostFacts) -> TargetFacts {
     let online: BTreeSet<u32> = host.cpus.iter().map(|cpu| cpu.cpu).collect();
-    TargetFacts { allowed_cpus: allowed(proc, target, &online), aliases: aliases(proc, target) }
+    TargetFacts {
+        allowed_cpus: allowed(proc, target, &online),
+        aliases: aliases(proc, target),
+        ..TargetFacts::default()
+    }
 }
 
 fn allowed(proc: &ProcFs, target: &Target, online: &BTreeSet<u32>) -> Option<Vec<u32>> {
