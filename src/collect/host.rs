@@ -35,6 +35,8 @@ pub fn facts(proc: &ProcFs, sys: &SysFs) -> HostFacts {
         memory_bytes: proc.text("meminfo").ok().as_deref().and_then(procfs::memory_total).unwrap_or(0),
         virtual_machine,
         governor: cpus.first().and_then(|first| sys.governor(first.cpu)),
+        huge_pages: sys.huge_pages(),
+        mitigations: sys.mitigations(),
         cpus,
     }
 }
@@ -79,11 +81,15 @@ mod tests {
         write("proc/meminfo", "MemTotal: 2 kB\n");
         write("sys/devices/system/cpu/online", "2-3\n");
         write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n");
+        write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+        write("sys/devices/system/cpu/vulnerabilities/mds", "Vulnerable\n");
         let facts = facts(&proc, &sys);
         assert_eq!((facts.hostname.as_str(), facts.kernel.as_str()), ("node7", "6.1.0-18-amd64"));
         assert_eq!((facts.cpu_model.as_str(), facts.memory_bytes), ("AMD EPYC", 2048));
         assert!(facts.virtual_machine);
         assert_eq!((facts.cpus.len(), facts.governor.as_deref()), (2, Some("powersave")));
+        assert_eq!(facts.huge_pages.as_deref(), Some("madvise"));
+        assert_eq!(facts.mitigations, [("mds".to_string(), "Vulnerable".to_string())].into());
     }
 
     #[test]

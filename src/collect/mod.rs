@@ -11,6 +11,7 @@ mod kernel_config;
 pub(crate) mod memory_places;
 pub(crate) mod neighbours;
 pub(crate) mod pipes;
+mod process_conditions;
 pub(crate) mod program;
 mod reading_schedule;
 pub(crate) mod readings;

@@ -1,6 +1,7 @@
 //! Facts about the machine of a recording, so that a comparison can detect different machines. Filled by `collect`.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The position of a logical CPU in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,12 @@ pub struct HostFacts {
     pub virtual_machine: bool,
     /// Frequency governor of the first CPU, if there is one.
     pub governor: Option<String>,
+    /// When anonymous memory gets huge pages: `always`, `madvise` or `never`; `None` if unknown, and in older recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub huge_pages: Option<String>,
+    /// Defects of the CPU with what the kernel does about each; empty if unknown, and in older recordings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mitigations: BTreeMap<String, String>,
     /// Whether a task's CPU time includes time that the hypervisor stole while it ran; `None` if unknown or not a VM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_in_cpu_time: Option<bool>,

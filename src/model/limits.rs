@@ -39,6 +39,7 @@ limits! {
         MAPS_BYTES: u64 = 32 << 20, "bytes", "the mappings of a process", "stacks end at code that is listed last";
         MAPPED_PATH: usize = 4096, "bytes", "the path of a mapping", "it is cut";
         COMMAND_LINE: u64 = 4096, "bytes", "a command line", "it is cut";
+        ENVIRONMENT_BYTES: u64 = 2 << 20, "bytes", "the environment of a process", "its switches are unknown";
         NUMA_MAPS_BYTES: u64 = 16 << 20, "bytes", "the pages of a process by NUMA node (numa_maps)", "the memory of mappings listed last is missing, and noted";
         NUMA_RESIDENT: u64 = 16 << 30, "bytes", "resident memory of a process whose pages by NUMA node are read", "they are not, and that is noted";
         NUMA_PROCESSES: usize = 64, "processes", "processes of the target whose pages are read", "the memory of others is missing, and noted";

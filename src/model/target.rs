@@ -1,5 +1,6 @@
 //! The target of a session: the command line's names, resolved to kernel objects by `collect`.
 
+use super::ProcessConditions;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,7 @@ pub enum Target {
     },
 }
 
-/// Facts about a target when its capture began.
+/// Facts about a target when its capture began, and its conditions while it ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
     /// The CPUs that its affinity and its cgroup allowed; empty means all, `None` means unknown.
@@ -50,20 +51,10 @@ pub struct TargetFacts {
     /// Its programs that were started by a name other than their file's.
     #[serde(default)]
     pub aliases: Vec<Alias>,
-    /// Who reads the pipes that its process writes to, as far as that was seen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pipe_readers: Vec<PipeReader>,
-}
-
-/// A process that reads from a pipe that the target's process writes to.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct PipeReader {
-    /// The descriptor that is written to.
-    pub fd: u32,
-    /// The reading process.
-    pub pid: u32,
-    /// Its name.
-    pub name: String,
+    /// The conditions of its process that used the most CPU time, read while it ran; `None` if it ended before, if the
+    /// target is CPUs, and in older recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<ProcessConditions>,
 }
 
 /// A program whose file has several names.

@@ -5,7 +5,7 @@
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{KernelCounters, LastReading, Reader};
 use crate::error::{Context, Result};
-use crate::model::{Event, Note, TaskChange};
+use crate::model::{Event, Note, ProcessConditions, TaskChange};
 use crate::sys::clock::Clock;
 use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
@@ -30,7 +30,7 @@ enum Order {
 #[derive(Debug)]
 pub(super) struct Counting {
     orders: Sender<Order>,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Option<ProcessConditions>>,
 }
 
 /// Tells the counter thread when to begin and when to end.
@@ -88,9 +88,10 @@ impl Counting {
         WindowOrders(self.orders.clone())
     }
 
-    /// Joins the thread after its stop was requested; a note if it failed. The windows before that have been sent.
-    pub(super) fn finish(self) -> Option<Note> {
-        self.thread.join().err().map(|_| Note {
+    /// Joins the thread after its stop was requested, and returns the conditions that it found; a note if it failed. The
+    /// windows before that have been sent.
+    pub(super) fn finish(self) -> std::result::Result<Option<ProcessConditions>, Note> {
+        self.thread.join().map_err(|_| Note {
             topic: "counters-failed".to_string(),
             text:
                 "The thread that reads the counters failed, so the readings end before the capture. This is a defect \
@@ -120,7 +121,13 @@ impl Reader for WindowOrders {
 }
 
 impl Windows {
-    fn run(mut self, out: &SyncSender<Vec<Event>>, mailbox: &Receiver<Order>) {
+    /// Works until the end is requested or nobody reads, and returns the conditions of the target's process.
+    fn run(mut self, out: &SyncSender<Vec<Event>>, mailbox: &Receiver<Order>) -> Option<ProcessConditions> {
+        self.follow_orders(out, mailbox);
+        self.readings.conditions().cloned()
+    }
+
+    fn follow_orders(&mut self, out: &SyncSender<Vec<Event>>, mailbox: &Receiver<Order>) {
         loop {
             match self.next_order(mailbox) {
                 Ok(Order::FollowedTasks(pid)) => self.readings.follow(pid),

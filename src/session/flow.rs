@@ -6,7 +6,7 @@ use super::operations::{CountedOperations, LastOrder, Operations};
 use crate::collect::readings::Readings;
 use crate::collect::sampler::{Ended, LastReading, Reader, Sampler};
 use crate::error::{Context, Error, ErrorKind, Result};
-use crate::model::{Event, Note};
+use crate::model::{Event, Note, ProcessConditions};
 use crate::sys::clock::Clock;
 use crate::sys::signals::StopToken;
 use crate::units::Nanos;
@@ -89,6 +89,8 @@ pub(super) struct CaptureEnd {
     pub late: Vec<Event>,
     /// Notes collected during the capture.
     pub notes: Vec<Note>,
+    /// The conditions of the target's process.
+    pub conditions: Option<ProcessConditions>,
     /// How it ended.
     pub ended: Ended,
 }
@@ -237,7 +239,10 @@ impl RunningCapture {
         let ended = self.drain.thread.take().map(JoinHandle::join);
         let ended = ended.and_then(|joined| joined.ok()).unwrap_or_else(|| Err(failed()));
         let (names, mut notes) = self.namer.finish();
-        notes.extend(self.counting.finish());
+        let conditions = self.counting.finish().unwrap_or_else(|failed| {
+            notes.push(failed);
+            None
+        });
         let mut ended = ended?;
         notes.append(&mut ended.notes);
         let mut late = names;
@@ -248,6 +253,6 @@ impl RunningCapture {
         }
         // What these threads sent after the stream had ended. Of totals, the last one says it all.
         late.extend(self.batches.try_iter().flatten().filter(|event| matches!(event, Event::Latency(_))));
-        Ok(CaptureEnd { late, notes, ended })
+        Ok(CaptureEnd { late, notes, conditions, ended })
     }
 }

@@ -138,6 +138,7 @@ pub(super) fn add_capture_end(meta: &mut Meta, last: &CaptureEnd) {
         meta.notes.retain(|note| note.topic != Note::SAMPLING_SLOWED);
     }
     meta.notes.extend(last.notes.iter().cloned());
+    meta.target.conditions.clone_from(&last.conditions);
     meta.duration_ns = Some(last.ended.at.0);
     meta.exit_status = last.ended.exit_status;
     meta.coverage.clone_from(&last.ended.coverage);

@@ -195,6 +195,7 @@ fn meta() -> Meta {
             virtual_machine: true,
             governor: Some("powersave".into()),
             stolen_in_cpu_time: None,
+            ..HostFacts::default()
         },
         coverage: vec![Coverage { event: "cpu-clock:u".into(), share: 0.75 }],
         started_unix_ns: 1_700_000_000_000_000_000,

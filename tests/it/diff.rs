@@ -150,6 +150,46 @@ fn a_service_that_sleeps_is_compared_by_its_cpu_time_and_its_waits() {
     assert!(text.contains("running and waiting") && !text.contains("utilisation (not running)"), "{text}");
 }
 
+/// The same build with blocks mapped and unmapped one by one instead of kept by the allocator, by a
+/// switch of the C library.
+#[test]
+fn of_the_same_build_the_conditions_that_differ_lead_the_answer_and_no_value_of_the_environment_is_kept() {
+    require!("perf", "cc");
+    let dir = Dir::new();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/allocate.c");
+    let program = dir.join("allocate").display().to_string();
+    Ran::of(&mut dir.command("cc", &["-O2", "-Wl,--build-id", "-o", &program, source])).succeeds();
+    let record = |name: &str, switches: &[(&str, &str)]| {
+        let own = ["-q", "record", "--ops", "regex:total\\s(\\d+)", "-o", name, "--", &program, "1.5"];
+        let mut command = dir.command(IRONLAW, &own);
+        Ran::of(command.env("TZ", "UTC").env_remove("GLIBC_TUNABLES").envs(switches.iter().copied())).succeeds();
+    };
+    record("plain", &[]);
+    record("mapped", &[("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")]);
+    for (base, new, word, values) in [
+        ("plain", "mapped", "Regression", ["unset", "set (#"]),
+        ("mapped", "plain", "Improvement", ["set (#", "unset"]),
+    ] {
+        let ran = dir.line(&format!("diff {base} {new} --format json --run-noise 10")).succeeds();
+        assert!(!ran.out.contains("mmap_threshold"), "{}", ran.out);
+        let found = json(ran)["comparisons"][0].clone();
+        assert_eq!(found["same_build"], true, "{:#}", found["new"]);
+        let differing = found["mismatches"].as_array().unwrap().iter().filter(|found| found["effect"].is_string());
+        let differing: Vec<&Value> = differing.collect();
+        assert_eq!(differing.len(), 1, "what both have is not listed: {differing:#?}");
+        assert_eq!(differing[0]["what"], "environment GLIBC_TUNABLES");
+        for (side, value) in ["base", "new"].iter().zip(values) {
+            assert!(differing[0][side].as_str().unwrap().starts_with(value), "{differing:#?}");
+        }
+        let headline = found["headline"].as_array().unwrap();
+        let [lead, why] = [0, 1].map(|at: usize| headline[at].as_str().unwrap());
+        assert!(lead.starts_with("Conditions differ, the build does not: environment GLIBC_TUNABLES: "), "{lead}");
+        assert!(lead.contains(&format!("{word}, beyond chance")) && why.contains("may explain"), "{headline:#?}");
+    }
+    let meta = std::fs::read_to_string(dir.join("mapped.ironlaw/meta.json")).unwrap();
+    assert!(meta.contains("GLIBC_TUNABLES") && !meta.contains("mmap_threshold"), "{meta}");
+}
+
 #[test]
 fn the_example_gates_a_merge() {
     require!("perf");

@@ -43,6 +43,7 @@ pub fn meta(machine: Machine) -> SweepMeta {
             virtual_machine: machine == Machine::Clock,
             governor: None,
             stolen_in_cpu_time: None,
+            ..HostFacts::default()
         },
         command: ["./server", "--threads", "{threads}", "--name", "<b>&\"'`|"].map(str::to_string).to_vec(),
         target: None,

@@ -46,6 +46,7 @@ fn meta() -> Meta {
             virtual_machine: true,
             governor: None,
             stolen_in_cpu_time: None,
+            ..HostFacts::default()
         },
         started_unix_ns: 1_767_225_600_000_000_000,
         duration_ns: Some(10_000_000_000),

@@ -200,9 +200,9 @@ fn check_conditions(whole: &Baseline, first: Option<&Side>, next: &Baseline, sid
     let of_key = differences(&whole.key, &next.key).into_iter().filter(|stale| stale.incompatible);
     let mut found: Vec<_> = of_key.map(|stale| (stale.what, pair(&stale.then, &stale.now))).collect();
     let of_sides = first.map(|first| mismatches(first, side)).unwrap_or_default();
-    for mismatch in of_sides.into_iter().filter(|mismatch| mismatch.severity == Severity::Incomparable) {
+    for mismatch in of_sides.iter().filter(|mismatch| mismatch.severity == Severity::Incomparable) {
         if found.iter().all(|(what, _)| *what != mismatch.what) {
-            found.push((mismatch.what, pair(&mismatch.base, &mismatch.new)));
+            found.push((&*mismatch.what, pair(&mismatch.base, &mismatch.new)));
         }
     }
     let label = first.map_or_else(|| extend::names(whole), |first| first.label.clone());

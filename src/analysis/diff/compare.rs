@@ -10,7 +10,7 @@ use super::digest::Side;
 use super::expect;
 use super::functions::Functions;
 use super::load::{Load, LoadAdjustment, load};
-use super::mismatch::mismatches;
+use super::mismatches::mismatches;
 use super::quantity::{PRIMARY, WITHOUT_OPERATIONS};
 use super::settings::Settings;
 use super::subgroups::{GroupKind, SubgroupCheck, subgroup_checks};

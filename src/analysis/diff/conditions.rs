@@ -2,7 +2,8 @@
 
 use crate::model::profile::Profile;
 use crate::model::{
-    CallGraph, EventKind, HostFacts, LatencySpec, ModuleId, ModuleKind, OpsSpec, Rate, StackId, Target,
+    CallGraph, EventKind, HostFacts, LatencySpec, ModuleId, ModuleKind, OpsSpec, ProcessConditions, Rate, StackId,
+    Target,
 };
 use rustc_hash::FxHashMap;
 
@@ -20,6 +21,8 @@ pub struct Conditions {
     /// The CPUs that its own affinity and its control group allowed; empty means all. `None` if unknown, or confined
     /// otherwise.
     pub allowed: Option<Vec<u32>>,
+    /// The conditions of its process that used the most CPU time, if known.
+    pub process: Option<ProcessConditions>,
     /// Threads or CPUs of a sweep's run.
     pub width: Option<u32>,
     /// Names of the sampled events.
@@ -87,6 +90,7 @@ impl Conditions {
             target: meta.plan.target.label(),
             allowed: meta.target.allowed_cpus.clone().filter(|_| cpus.is_empty()),
             cpus,
+            process: meta.target.conditions.clone(),
             width,
             events: meta.events.iter().map(|event| event.name.clone()).collect(),
             program: program(profile),

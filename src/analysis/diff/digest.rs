@@ -51,6 +51,16 @@ pub struct Side {
     pub runs: Vec<Digest>,
 }
 
+impl Side {
+    /// The build-id of the program that all of its recordings ran; `None` if they ran several, or it is unknown.
+    #[must_use]
+    pub fn build(&self) -> Option<&str> {
+        let mut builds = self.runs.iter().map(|run| run.conditions.program.as_ref()?.build_id.as_deref());
+        let first = builds.next()??;
+        builds.all(|build| build == Some(first)).then_some(first)
+    }
+}
+
 /// One window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowCells {

@@ -298,7 +298,7 @@ impl<'a> RuleContext<'a> {
     /// The processes that read what the target writes to pipes, by name and id; `None` if none was seen, or too many.
     pub(super) fn pipe_readers(&self) -> Option<String> {
         const MOST: usize = 3;
-        let all = self.profile.meta.target.pipe_readers.iter();
+        let all = self.profile.meta.target.conditions.iter().flat_map(|conditions| &conditions.pipe_readers);
         let names: BTreeSet<String> = all.map(|it| format!("{} (pid {})", name(&it.name), it.pid)).collect();
         (1..=MOST).contains(&names.len()).then(|| names.into_iter().collect::<Vec<_>>().join(" or "))
     }

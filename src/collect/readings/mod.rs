@@ -16,6 +16,7 @@
 
 mod cache;
 mod canaries;
+mod conditions;
 mod group;
 mod limiting_groups;
 mod machine;
@@ -39,6 +40,7 @@ use crate::sys::procfs::ProcFs;
 use crate::units::Nanos;
 use cache::ReadingCache;
 use canaries::Canaries;
+use conditions::ConditionReadings;
 use group::Group;
 use limiting_groups::LimitingGroups;
 use machine::{Machine, OwnUsage};
@@ -59,6 +61,7 @@ pub struct Readings {
     group: Option<Group>,
     /// The groups that processes or threads are in; `None` where the target is groups or CPUs.
     limiting: Option<LimitingGroups>,
+    conditions: ConditionReadings,
     /// Each control group of several, by its position in the target.
     parts: Vec<(Group, ReadingCache)>,
     machine: Machine,

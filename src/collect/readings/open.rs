@@ -1,6 +1,7 @@
 //! Opens the counters of a target and reads their first values.
 
 use super::cache::{ReadingCache, TickTiming};
+use super::conditions::ConditionReadings;
 use super::group::Group;
 use super::limiting_groups::LimitingGroups;
 use super::machine::{Machine, OwnUsage};
@@ -71,6 +72,7 @@ impl Readings {
             (Group::open(cgroups.clone(), vec![path.to_path_buf()]), ReadingCache::default())
         };
         let parts = if named.len() > 1 { named.iter().map(part).collect() } else { Vec::new() };
+        let conditions = ConditionReadings::new(cgroups.clone());
         let (group, limiting) = match &members {
             Members::Groups(paths) => (Some(Group::open(cgroups, paths.clone())), None),
             Members::Processes(_) | Members::Threads(_) => (None, Some(LimitingGroups::new(cgroups))),
@@ -84,6 +86,7 @@ impl Readings {
             command: command.map(|pid| Command::open(&proc, pid, cpu_clock)),
             group,
             limiting,
+            conditions,
             parts,
             machine: Machine::open(proc.clone(), accounting.tick_ns, cpus),
             tool: OwnUsage::open(proc.clone()),

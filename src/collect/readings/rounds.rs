@@ -102,9 +102,11 @@ impl Readings {
         });
     }
 
-    /// A process of the target executed a program, mostly right after it was moved to another group.
+    /// A process of the target executed a program, mostly right after it was moved to another group, or was
+    /// given other conditions.
     pub fn executed(&mut self, at: Nanos) {
         self.read_limits(at);
+        self.read_conditions_now(at);
     }
 
     /// Drops ended threads, because their ids may be reused, and adds processes started by threads that ran.

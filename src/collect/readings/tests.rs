@@ -570,6 +570,39 @@ fn with_no_file_held_open_the_same_is_read() {
     assert!(told.windows(2).all(|pair| pair[0] == pair[1]), "{told:?}");
 }
 
+#[test]
+fn the_conditions_are_those_of_the_process_that_works_most_and_are_read_again_after_it_executes() {
+    let fake = Fake::new();
+    let set = |pid: u32, name: &str, seccomp: u8, environment: &str| {
+        fake.file(&format!("{pid}/status"), &format!("Name:\t{name}\nVmSize:\t 9 kB\nSeccomp:\t{seccomp}\n"));
+        fake.file(&format!("{pid}/environ"), environment);
+    };
+    fake.single(7, IDLE).single(8, IDLE);
+    set(7, "sh", 0, "GOGC=1\0");
+    set(8, "app", 2, "GOGC=2\0");
+    let mut readings = fake.open(&processes(&[7, 8], false)).unwrap();
+    readings.begin(at(0), &mut Vec::new());
+    let found = |readings: &Readings| readings.conditions().map(|found| (found.name.clone(), found.seccomp));
+    assert_eq!(found(&readings), Some(("sh".into(), Some(0))), "the older one, as long as none has run");
+    fake.single(8, Task { cpu_ns: 50 * MS, slices: 1, ..IDLE });
+    window(&mut readings, 1000);
+    assert_eq!(found(&readings), Some(("app".into(), Some(2))));
+    let switches = readings.conditions().unwrap().switches.clone();
+
+    // It writes its title over its environment, and ends; the other has used less.
+    set(8, "app", 2, "app: idle\0");
+    readings.executed(at(100_000));
+    assert_eq!(readings.conditions().unwrap().switches, switches, "what it was started with is known");
+    set(8, "app", 1, "GOGC=3\0");
+    readings.executed(at(200_000));
+    assert_eq!(found(&readings), Some(("app".into(), Some(1))), "as after each exec");
+    assert_ne!(readings.conditions().unwrap().switches, switches);
+    fake.end_thread(8, 8);
+    fake.end(8);
+    window(&mut readings, 300_000);
+    assert_eq!(found(&readings), Some(("app".into(), Some(1))));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 

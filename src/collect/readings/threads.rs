@@ -80,6 +80,13 @@ impl Threads {
         self.known.keys().copied().collect()
     }
 
+    /// The living thread that used the most CPU time, and that time in nanoseconds.
+    pub(super) fn busiest(&self) -> Option<(ThreadKey, u64)> {
+        let used = self.known.iter().map(|(place, thread)| (*place, thread.values()[0].unwrap_or(0)));
+        // The oldest of equals: what was started, not what that has started.
+        used.max_by_key(|&(place, cpu)| (cpu, std::cmp::Reverse(place)))
+    }
+
     /// Number of living threads per group.
     pub(super) fn alive_by_group(&self) -> FxHashMap<u32, usize> {
         let mut alive = FxHashMap::default();

@@ -44,6 +44,7 @@ impl Readings {
     pub fn read_threads_only(&mut self, at: Nanos, span: Nanos, out: &mut Vec<Event>) {
         self.read_threads(span, false, TickTiming::whole(at, at - self.opened), out);
         self.read_limits(at);
+        self.read_conditions(at);
     }
 
     fn read(&mut self, at: Nanos, out: &mut Vec<Event>) {
@@ -74,6 +75,10 @@ impl Readings {
         }
         self.read_neighbours(at, out);
         self.read_memory(at, out);
+        // A command that is held before its first instruction has those of its starter.
+        if at != self.opened || self.command.is_none() {
+            self.read_conditions(at);
+        }
     }
 
     /// From now on each window also reports what others on the machine use. If the target is CPUs, its neighbours

@@ -202,7 +202,7 @@ impl EventStream for RemoteStream {
             notes: Vec::new(),
         };
         let outcome = self.state.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (notes, ended) = match (outcome, failure) {
+        let (notes, conditions, ended) = match (outcome, failure) {
             (Some(Ok(End { meta, reason, at })), _) => {
                 let reason = match reason {
                     StreamEnd::TargetGone => EndReason::TargetGone,
@@ -210,16 +210,17 @@ impl EventStream for RemoteStream {
                     StreamEnd::Stopped => EndReason::Stopped,
                 };
                 let ended = ended(reason, at, &meta);
-                (meta.notes.into_iter().filter(|note| !self.begun.notes.contains(note)).collect(), ended)
+                let notes = meta.notes.into_iter().filter(|note| !self.begun.notes.contains(note)).collect();
+                (notes, meta.target.conditions, ended)
             }
             (_, failure) => {
                 let at = Nanos(self.state.last.load(Ordering::Acquire));
                 let reason = if failure.is_some() { EndReason::ConnectionLost } else { EndReason::Stopped };
                 let note =
                     |error: Error| Note { topic: "connection-lost".to_string(), text: error.to_string(), fix: None };
-                (failure.map(note).into_iter().collect(), ended(reason, at, &self.begun))
+                (failure.map(note).into_iter().collect(), None, ended(reason, at, &self.begun))
             }
         };
-        Ok(CaptureEnd { late: Vec::new(), notes, ended })
+        Ok(CaptureEnd { late: Vec::new(), notes, conditions, ended })
     }
 }

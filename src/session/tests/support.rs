@@ -39,5 +39,5 @@ pub(in crate::session) fn capture_end(reason: EndReason, exit_status: Option<i32
     let (at, sampled) = (second(seconds), second(seconds));
     let (coverage, records, notes) = (vec![], vec![], vec![]);
     let ended = Ended { reason, at, sampled, samples: 0, coverage, records, exit_status, usage: None, notes };
-    CaptureEnd { late: vec![], notes: vec![], ended }
+    CaptureEnd { late: vec![], notes: vec![], conditions: None, ended }
 }

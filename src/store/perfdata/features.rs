@@ -78,6 +78,7 @@ impl<'a> Features<'a> {
             virtual_machine: false,
             governor: None,
             stolen_in_cpu_time: None,
+            ..HostFacts::default()
         }
     }
 

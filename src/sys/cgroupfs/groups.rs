@@ -1,6 +1,6 @@
 //! A group's directory: its processes and threads, limits and use of CPUs.
 
-use super::mounts::{Hierarchy, hierarchies, membership};
+use super::mounts::{Hierarchy, groups_around, hierarchies};
 use super::usage::{CpuUsage, cpu_stat_v1, cpu_stat_v2, io_stat_v1, io_stat_v2};
 use crate::error::{Context, Result};
 use crate::sys::procfs::{self, Pressure, ProcFs};
@@ -53,15 +53,7 @@ impl CgroupFs {
     /// around it, innermost first. They are version 1's `cpu` groups where that controller is mounted, else version 2's.
     #[must_use]
     pub fn limits_of(&self, text: &str) -> Vec<PathBuf> {
-        let groups = |hierarchy: &Hierarchy| {
-            let own = hierarchy.directory(membership(text, hierarchy)?);
-            Some(
-                own.ancestors()
-                    .take_while(|group| group.starts_with(&hierarchy.mount))
-                    .map(Path::to_path_buf)
-                    .collect(),
-            )
-        };
+        let groups = |hierarchy: &Hierarchy| groups_around(hierarchy, text);
         self.v1("cpu").and_then(groups).or_else(|| self.v2().and_then(groups)).unwrap_or_default()
     }
 

@@ -2,6 +2,7 @@
 //! `collect` resolves the names of groups.
 
 mod groups;
+mod limits;
 mod mounts;
 mod own_group;
 mod usage;

@@ -81,6 +81,12 @@ pub fn membership<'a>(text: &'a str, hierarchy: &Hierarchy) -> Option<&'a str> {
     })
 }
 
+/// A task's own group and those around it in a hierarchy, innermost first; `None` if it is in none.
+pub(super) fn groups_around(hierarchy: &Hierarchy, text: &str) -> Option<Vec<PathBuf>> {
+    let own = hierarchy.directory(membership(text, hierarchy)?);
+    Some(own.ancestors().take_while(|group| group.starts_with(&hierarchy.mount)).map(Path::to_path_buf).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

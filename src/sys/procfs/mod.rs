@@ -3,6 +3,7 @@
 
 mod machine;
 mod proc_fs;
+mod process;
 mod status;
 mod task;
 mod task_files;
@@ -12,6 +13,7 @@ pub use machine::{
     memory_available, memory_total, pressure,
 };
 pub use proc_fs::ProcFs;
+pub use process::{scheduling, soft_limits};
 pub use status::{Status, resident_kinds, status};
 pub use task::{
     SchedStat, TaskStat, children, last_ran, sched_details, sched_stat, storage_bytes, switches, task_stat,

@@ -1,4 +1,4 @@
-//! Parses `/proc/PID/status`, for questions asked once: the owner of a task, its privileges, its allowed CPUs.
+//! Parses `/proc/PID/status`, for what is read a few times only: the owner of a task, its privileges, its conditions.
 //! A line that this kernel does not print is `None`.
 
 use super::{fields, parse};
@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 /// Contents of `status`; see `proc_pid_status(5)`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Status {
+    /// Whether it has memory: kernel threads have none, and a process that ends loses it first.
+    pub has_memory: bool,
     /// Name, as the kernel escapes it.
     pub name: String,
     /// State letter.
@@ -22,10 +24,22 @@ pub struct Status {
     pub ns_pids: Vec<u32>,
     /// CPUs it may run on, as a list such as `0-3,8`.
     pub cpus_allowed: Option<String>,
+    /// Memory nodes it may use, as a list.
+    pub nodes_allowed: Option<String>,
     /// Effective capabilities.
     pub cap_effective: Option<u64>,
     /// 0 none, 1 strict, 2 filtered.
     pub seccomp: Option<u8>,
+    /// Seccomp filters that each system call passes; `None` before Linux 5.9.
+    pub seccomp_filters: Option<u32>,
+    /// The speculative store bypass, in the kernel's words; `None` before Linux 4.17.
+    pub store_bypass: Option<String>,
+    /// The speculation of indirect branches, in the kernel's words; `None` before Linux 5.11.
+    pub indirect_branches: Option<String>,
+    /// The process that traces it; 0 is none.
+    pub tracer: Option<u32>,
+    /// Whether it may have transparent huge pages; `None` before Linux 5.0.
+    pub huge_pages: Option<bool>,
     /// Whether executing a program can no longer grant privileges.
     pub no_new_privs: Option<bool>,
 }
@@ -37,16 +51,24 @@ pub fn status(text: &[u8]) -> Status {
     for line in text.split(|&byte| byte == b'\n') {
         let Some(colon) = line.iter().position(|&byte| byte == b':') else { continue };
         let value = line[colon + 1..].trim_ascii();
+        let text = || Some(String::from_utf8_lossy(value).into_owned());
         match &line[..colon] {
             b"Name" => status.name = String::from_utf8_lossy(value).into_owned(),
+            b"VmSize" => status.has_memory = true,
             b"State" => status.state = value.first().map(|&letter| char::from(letter)),
             b"Tgid" => status.tgid = parse(value),
             b"Kthread" => status.kernel_thread = parse::<u8>(value).map(|flag| flag != 0),
             b"Uid" => status.uid = fields(value).nth(1).and_then(parse),
             b"NSpid" => status.ns_pids = fields(value).filter_map(parse).collect(),
-            b"Cpus_allowed_list" => status.cpus_allowed = Some(String::from_utf8_lossy(value).into_owned()),
+            b"Cpus_allowed_list" => status.cpus_allowed = text(),
+            b"Mems_allowed_list" => status.nodes_allowed = text(),
             b"CapEff" => status.cap_effective = hex(value),
             b"Seccomp" => status.seccomp = parse(value),
+            b"Seccomp_filters" => status.seccomp_filters = parse(value),
+            b"Speculation_Store_Bypass" => status.store_bypass = text(),
+            b"SpeculationIndirectBranch" => status.indirect_branches = text(),
+            b"TracerPid" => status.tracer = parse(value),
+            b"THP_enabled" => status.huge_pages = parse::<u8>(value).map(|flag| flag != 0),
             b"NoNewPrivs" => status.no_new_privs = parse::<u8>(value).map(|flag| flag != 0),
             _ => {}
         }
@@ -92,6 +114,15 @@ mod tests {
         assert_eq!((read.cap_effective, read.seccomp), (Some(0x1ff_feff_ffff), Some(2)));
         assert_eq!((read.no_new_privs, read.kernel_thread), (Some(true), None));
         assert_eq!(status(b"nonsense"), Status::default());
+        let text =
+            b"VmSize:\t 1 kB\nTracerPid:\t0\nTHP_enabled:\t1\nSeccomp_filters:\t3\nSpeculation_Store_Bypass:\tthread vulnerable\n\
+            SpeculationIndirectBranch:\talways enabled\nMems_allowed_list:\t0-1\n";
+        let read = status(text);
+        assert!(read.has_memory);
+        assert_eq!((read.tracer, read.huge_pages, read.seccomp_filters), (Some(0), Some(true), Some(3)));
+        assert_eq!(read.store_bypass.as_deref(), Some("thread vulnerable"));
+        assert_eq!(read.indirect_branches.as_deref(), Some("always enabled"));
+        assert_eq!(read.nodes_allowed.as_deref(), Some("0-1"));
     }
 
     proptest! {

@@ -60,6 +60,22 @@ impl SysFs {
     pub fn governor(&self, cpu: u32) -> Option<String> {
         self.text(&format!("devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"))
     }
+
+    /// When anonymous memory gets huge pages: the word in brackets of `always [madvise] never`.
+    #[must_use]
+    pub fn huge_pages(&self) -> Option<String> {
+        let text = self.text("kernel/mm/transparent_hugepage/enabled")?;
+        text.split_once('[')?.1.split_once(']').map(|(chosen, _)| chosen.to_string())
+    }
+
+    /// Defects of the CPU with what the kernel does about each; empty where it does not report them.
+    #[must_use]
+    pub fn mitigations(&self) -> BTreeMap<String, String> {
+        const FOLDER: &str = "devices/system/cpu/vulnerabilities";
+        let entries = fs::read_dir(self.root.join(FOLDER)).into_iter().flatten().flatten();
+        let mitigation = |name: String| Some((name.clone(), self.text(&format!("{FOLDER}/{name}"))?));
+        entries.filter_map(|entry| mitigation(entry.file_name().into_string().ok()?)).collect()
+    }
 }
 
 /// Whether the kernel can partition caches and memory bandwidth.

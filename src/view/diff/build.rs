@@ -91,6 +91,7 @@ impl ComparisonView {
             answer,
             answer_kind: found.answer_kind,
             primary: found.primary.name(),
+            same_build: base.build().is_some() && base.build() == new.build(),
             mismatches: found.mismatches.clone(),
             load: found.load,
             load_text: words::load(&found.load),

@@ -2,8 +2,9 @@
 
 use super::words::{self, change, half, headline, interval, own_change, probability, relative, verdict};
 use super::{
-    AnswerKind, Basis, Better, CodeRow, ComparisonView, CurveBasis, Exceeds, ExpectationRow, FactorsView, GateRow,
-    GateStatus, Load, LoadAdjustment, LoadMeasure, LoadRange, MetricRow, Outcome, Per, Role, Scale, Verdict,
+    AnswerKind, Basis, Better, CodeRow, ComparisonView, CurveBasis, DiffView, Exceeds, ExpectationRow, FactorsView,
+    GateRow, GateStatus, Load, LoadAdjustment, LoadMeasure, LoadRange, MetricRow, Mismatch, Outcome, Per, Role, Scale,
+    Severity, Verdict,
 };
 use crate::analysis::diff::testing::side;
 use crate::analysis::diff::{PRIMARY, Settings, Side};
@@ -139,6 +140,52 @@ fn the_headline_claims_no_more_than_the_verdict() {
     assert!(within[1].contains("real but smaller than the 2%"), "{within:?}");
     assert!(lead(|row| row.verdict = Verdict::Same)[1].contains("differs by less than 2%"));
     assert_eq!(headline(&view(None), &Settings::default()), ["Nothing can be compared: there are no recordings."]);
+}
+
+#[test]
+fn conditions_that_differ_lead_a_change_of_the_same_build_and_are_not_called_its_cause() {
+    let filtered = || Mismatch {
+        what: "seccomp".into(),
+        base: "off".into(),
+        new: "filtered".into(),
+        severity: Severity::Warning,
+        effect: Some("each system call passes the filters"),
+    };
+    let says = |verdict, same_build, mismatch: Mismatch| {
+        let mut view = view(Some(MetricRow { verdict, ..row() }));
+        (view.same_build, view.mismatches) = (same_build, vec![mismatch]);
+        headline(&view, &Settings::default())
+    };
+    for (verdict, word) in [(Verdict::More, "Regression"), (Verdict::Less, "Improvement")] {
+        let found = says(verdict, true, filtered());
+        let lead =
+            format!("Conditions differ, the build does not: seccomp: off -> filtered. {word}, beyond chance: CPU");
+        assert!(found[0].starts_with(&lead), "{found:?}");
+        assert!(found[1].contains("may explain the change") && found[1].contains("each system call"), "{found:?}");
+        assert!(found[1].contains("was not measured"), "{found:?}");
+    }
+    let open = says(Verdict::Undecided, true, filtered());
+    assert!(open[0].starts_with("Undecided") && open[1].contains("seccomp: off -> filtered"), "{open:?}");
+    let quiet = [
+        says(Verdict::Same, true, filtered()),
+        says(Verdict::More, false, filtered()),
+        says(Verdict::More, true, Mismatch { effect: None, ..filtered() }),
+    ];
+    assert!(quiet.iter().flatten().all(|text| !text.contains("seccomp")), "{quiet:?}");
+}
+
+#[test]
+fn the_same_build_is_known_by_its_id_alone() {
+    let (base, new) = super::testing::sides();
+    let same = |new: Side| DiffView::of(&base, &[new], &Settings::default(), &[], true).comparisons[0].same_build;
+    let with = |id: Option<&str>| {
+        let mut new = new.clone();
+        let programs = new.runs.iter_mut().filter_map(|run| run.conditions.program.as_mut());
+        programs.for_each(|program| program.build_id = id.map(str::to_string));
+        new
+    };
+    assert!(same(new.clone()));
+    assert!(!same(with(Some("ff"))) && !same(with(None)));
 }
 
 #[test]

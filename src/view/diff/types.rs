@@ -84,6 +84,8 @@ pub struct ComparisonView {
     pub answer_kind: AnswerKind,
     /// Name of the answer's quantity.
     pub primary: &'static str,
+    /// Whether both sides ran the same build of the program; false also if that is unknown.
+    pub same_build: bool,
     /// Conditions in which the two sides differ.
     pub mismatches: Vec<Mismatch>,
     /// What is known about the load.

@@ -63,7 +63,7 @@ pub(super) fn mismatches(found: &ComparisonView) -> String {
     for mismatch in &found.mismatches {
         let class = if mismatch.severity == Severity::Info { "" } else { "fail" };
         let weight = format!("<span class=\"{class}\">{}</span>", words::severity(mismatch.severity));
-        table.row(mismatch.what, [escaped(&mismatch.base), escaped(&mismatch.new), weight].into_iter());
+        table.row(&mismatch.what, [escaped(&mismatch.base), escaped(&mismatch.new), weight].into_iter());
     }
     format!("<section><h2>Mismatches</h2>{}</section>", table.finish())
 }

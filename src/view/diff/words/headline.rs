@@ -2,6 +2,7 @@
 //! Claims are no stronger than the verdict. For an open verdict, the text names what would settle it.
 
 use super::conditions::subgroup_text;
+use super::same_code;
 use super::values::{change, interval, own_change, relative, shown, typed, within};
 use crate::analysis::diff::{PRIMARY, Per, Settings};
 use crate::model::MetricId;
@@ -60,7 +61,8 @@ fn answer(out: &mut Vec<String>, view: &ComparisonView, row: &MetricRow, setting
         (Verdict::Same, _) => "No change",
         (Verdict::Undecided, _) => "Undecided",
     };
-    out.push(format!("{lead}: {numbers}."));
+    out.push(format!("{}{lead}: {numbers}.", same_code::lead(view, row.verdict).unwrap_or_default()));
+    out.extend(same_code::explanation(view, row.verdict));
     let margin = typed(settings.margin);
     match (row.verdict, row.within_margin) {
         (Verdict::Same, _) => out.push(format!("The data shows that it differs by less than {margin}.")),

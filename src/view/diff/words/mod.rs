@@ -3,6 +3,7 @@
 mod conditions;
 mod headline;
 mod outcome;
+mod same_code;
 mod values;
 
 pub use conditions::{
