@@ -285,15 +285,15 @@ impl AddressSpace {
             bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes).ok_or(())
         };
         let mut walk = Walk {
-                space: self,
-                cache,
-                regs: self.native(regs),
-                left: UNWIND_STACK,
-                sp: regs.sp,
-                null_return: false,
-                deepest: usize::MAX,
-                lack: None,
-            };
+            space: self,
+            cache,
+            regs: self.native(regs),
+            left: UNWIND_STACK,
+            sp: regs.sp,
+            null_return: false,
+            deepest: usize::MAX,
+            lack: None,
+        };
         // A damaged table can make the parser overflow; the program that brought it must not end the recording.
         let end = catch_panic(|| Ok(walk.run(regs.ip, &mut read, out))).unwrap_or(StackEnd::Broken);
         // A handler on a stack of its own interrupted another one, of which nothing was copied.

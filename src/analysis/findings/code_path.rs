@@ -1,11 +1,11 @@
 //! Classifies on-CPU paths call by call from the root: a path differs from its caller's by one function, and what that
 //! function means is known once per function. So the class of a stack costs one step, however deep it is.
 
-use super::fault_kinds::FaultKind;
 use super::families::{
     KernelEntry, bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_page_fault, is_starter,
     is_tlb_flush, is_user_spin, is_yield, kernel_entry,
 };
+use super::fault_kinds::FaultKind;
 use super::wait_targets::{EXAMINED, is_c_library, is_futex, is_lock_code, is_wrapper};
 use crate::analysis::names::{CodeKind, Function};
 

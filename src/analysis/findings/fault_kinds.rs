@@ -22,14 +22,8 @@ pub(super) enum FaultKind {
 
 impl FaultKind {
     /// All of them, in the order in which they count.
-    pub const ALL: [FaultKind; 6] = [
-        FaultKind::NumaHint,
-        FaultKind::Swap,
-        FaultKind::File,
-        FaultKind::Copy,
-        FaultKind::Huge,
-        FaultKind::Fresh,
-    ];
+    pub const ALL: [FaultKind; 6] =
+        [FaultKind::NumaHint, FaultKind::Swap, FaultKind::File, FaultKind::Copy, FaultKind::Huge, FaultKind::Fresh];
 
     /// The kind that a kernel function shows, by its bare name.
     pub fn of(name: &str) -> Option<FaultKind> {
@@ -55,9 +49,14 @@ impl FaultKind {
             ],
             FaultKind::Copy => &["do_wp_page", "cow_user_page", "wp_can_reuse_anon_folio", "hugetlb_wp", "hugetlb_cow"],
             FaultKind::Huge => &["create_huge_pmd", "vma_alloc_anon_folio_pmd", "hugetlb_fault", "hugetlb_no_page"],
-            FaultKind::Fresh => {
-                &["do_anonymous_page", "alloc_anon_folio", "clear_page", "clear_highpage", "clear_user_highpage", "folio_zero_user"]
-            }
+            FaultKind::Fresh => &[
+                "do_anonymous_page",
+                "alloc_anon_folio",
+                "clear_page",
+                "clear_highpage",
+                "clear_user_highpage",
+                "folio_zero_user",
+            ],
         }
     }
 
@@ -68,9 +67,14 @@ impl FaultKind {
             FaultKind::File => &["filemap_fault", "filemap_map_"],
             FaultKind::Copy => &["wp_page_copy", "wp_page_reuse", "do_huge_pmd_wp_page", "wp_huge_pmd"],
             FaultKind::Huge => &["do_huge_pmd_anonymous_page"],
-            FaultKind::Fresh => {
-                &["clear_page_erms", "clear_page_rep", "clear_page_orig", "clear_huge_page", "alloc_zeroed_user_highpage", "vma_alloc_zeroed_movable"]
-            }
+            FaultKind::Fresh => &[
+                "clear_page_erms",
+                "clear_page_rep",
+                "clear_page_orig",
+                "clear_huge_page",
+                "alloc_zeroed_user_highpage",
+                "vma_alloc_zeroed_movable",
+            ],
         }
     }
 

@@ -162,7 +162,8 @@ impl Tasks {
         let known = &process.space.unwind.measured;
         match lack {
             Lack::Sites => {
-                let is_due = process.sites_read.is_none_or(|read| at.0 >= read.0.saturating_add(measured_calls::SPACING.0));
+                let is_due =
+                    process.sites_read.is_none_or(|read| at.0 >= read.0.saturating_add(measured_calls::SPACING.0));
                 if !is_due {
                     return None;
                 }

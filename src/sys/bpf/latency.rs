@@ -12,8 +12,8 @@ use super::code::{
     AT_LEAST, CONTEXT, Code, EQUAL, FRAME, GET_CURRENT_PID_TGID, GET_CURRENT_TASK, GET_PRANDOM, KTIME_GET_NS,
     MAP_DELETE_ELEM, MAP_PUSH_ELEM, MAP_UPDATE_ELEM, R0, R1, R2, R3, R4, R7, R8, TASK, UNEQUAL,
 };
-use super::return_sites::ReturnSites;
 use super::open_calls::{BEGAN, BEGIN_WORDS, BLOCKED, FAULTS, INTERRUPTED, OpenCalls, QUEUED, STACK};
+use super::return_sites::ReturnSites;
 use super::thread_entry;
 use super::wait_sums::WaitSums;
 use crate::sys::btf::Btf;
