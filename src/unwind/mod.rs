@@ -11,7 +11,7 @@ mod walk;
 
 pub use code::UnwindTables;
 pub use epilogue::{EPILOGUE, tables_of_epilogue};
-pub use returns::{Lack, MeasuredCalls};
+pub use returns::Lack;
 pub use space::AddressSpace;
 pub use walk::{Cache, REGISTERS, Regs, WalkEnd};
 

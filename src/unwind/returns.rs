@@ -65,12 +65,23 @@ impl MeasuredCalls {
     }
 }
 
+/// How far the stack leads from a return address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// To an end that other words of a stack may look like: through code without tables, or to an address of zero.
+    Doubtful,
+    /// As far as the stack was copied.
+    Cut,
+    /// To the thread's start, or to another measured call.
+    Whole,
+}
+
 /// A return address from which the stack leads on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Candidate {
     site: u64,
-    /// Whether it leads to the end, and not only as far as the stack was copied.
-    whole: bool,
+    /// How far it leads.
+    reach: Reach,
     /// The function that it lies in, if its tables tell.
     function: Option<u64>,
     /// The return address of that function.
@@ -79,9 +90,8 @@ pub(super) struct Candidate {
 
 /// The one of several return addresses that is right.
 fn choose(candidates: &mut Vec<Candidate>, calls: &MeasuredCalls) -> Result<u64, Lack> {
-    if candidates.iter().any(|it| it.whole) {
-        candidates.retain(|it| it.whole);
-    }
+    let furthest = candidates.iter().map(|it| it.reach).max();
+    candidates.retain(|it| Some(it.reach) == furthest);
     let in_one_function = |all: &[Candidate]| match all {
         [] => None,
         [only] => Some(only.site),
@@ -124,15 +134,19 @@ impl Walk<'_> {
             let Some(mapping) = space.find(within).filter(|_| !space.measured.is_trampoline(*site)) else { continue };
             let stop = self.stretch(within, false, read, out);
             let back = out.get(length + 1).map(|caller| caller.wrapping_add(1));
+            let is_code = out.iter().skip(length).all(|address| space.find(*address).is_some());
+            let reach = match stop {
+                Stop::Probe | Stop::End(StackEnd::Whole) if is_code && !self.null_return => Some(Reach::Whole),
+                Stop::End(StackEnd::Truncated) if is_code => Some(Reach::Cut),
+                Stop::Probe | Stop::End(StackEnd::Whole) => Some(Reach::Doubtful),
+                Stop::End(_) => None,
+            };
             (self.regs, self.sp, self.null_return) = (regs, sp, null_return);
             out.truncate(length);
-            let whole = matches!(stop, Stop::Probe | Stop::End(StackEnd::Whole));
-            if !whole && stop != Stop::End(StackEnd::Truncated) {
-                continue;
-            }
+            let Some(reach) = reach else { continue };
             let function = mapping.code.function(within.wrapping_sub(mapping.base));
             let function = function.map(|address| address.wrapping_add(mapping.base));
-            candidates.push(Candidate { site: *site, whole, function, back });
+            candidates.push(Candidate { site: *site, reach, function, back });
         }
         let chosen = choose(&mut candidates, &space.measured);
         self.cache.candidates = candidates;
@@ -144,26 +158,35 @@ impl Walk<'_> {
 mod tests {
     use super::*;
 
-    fn candidate(site: u64, whole: bool, function: Option<u64>, back: u64) -> Candidate {
-        Candidate { site, whole, function, back: Some(back) }
+    fn candidate(site: u64, reach: Reach, function: Option<u64>, back: u64) -> Candidate {
+        Candidate { site, reach, function, back: Some(back) }
     }
 
     #[test]
     fn of_several_return_addresses_the_one_is_taken_that_alone_can_be_right() {
         let mut calls = MeasuredCalls::default();
         let chosen = |calls: &MeasuredCalls, all: &[Candidate]| choose(&mut all.to_vec(), calls);
-        let (get, set) = (candidate(0x110, true, Some(0x100), 0x900), candidate(0x210, true, Some(0x200), 0x900));
+        let (get, set) =
+            (candidate(0x110, Reach::Whole, Some(0x100), 0x900), candidate(0x210, Reach::Whole, Some(0x200), 0x900));
         assert_eq!(chosen(&calls, &[]), Err(Lack::Sites));
         assert_eq!(chosen(&calls, &[get]), Ok(0x110));
-        assert_eq!(chosen(&calls, &[candidate(0x310, false, None, 0x905), set]), Ok(0x210), "the other is cut off");
-        assert_eq!(chosen(&calls, &[get, candidate(0x130, true, Some(0x100), 0x900)]), Ok(0x110), "one function");
+        assert_eq!(
+            chosen(&calls, &[candidate(0x310, Reach::Cut, None, 0x905), set]),
+            Ok(0x210),
+            "the other is cut off"
+        );
+        assert_eq!(
+            chosen(&calls, &[get, candidate(0x130, Reach::Whole, Some(0x100), 0x900)]),
+            Ok(0x110),
+            "one function"
+        );
         assert_eq!(chosen(&calls, &[get, set]), Err(Lack::Call(0x900)));
         assert!(calls.set_callee(0x900, Some(0x200)));
         assert_eq!(chosen(&calls, &[get, set]), Ok(0x210), "that is what the caller calls");
         let mut calls = MeasuredCalls::default();
         assert!(calls.set_callee(0x900, None) && !calls.set_callee(0x900, None));
         assert_eq!(chosen(&calls, &[get, set]), Err(Lack::Sites), "called by a pointer");
-        let unknown = [candidate(0x110, true, None, 0x900), candidate(0x120, true, None, 0x900)];
+        let unknown = [candidate(0x110, Reach::Whole, None, 0x900), candidate(0x120, Reach::Whole, None, 0x900)];
         assert_eq!(chosen(&calls, &unknown), Err(Lack::Sites), "nothing says that they are one function");
     }
 }

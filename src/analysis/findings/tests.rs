@@ -374,10 +374,12 @@ fn faults_on_fresh_memory_show_by_their_time() {
 #[test]
 fn page_faults_have_the_kind_that_takes_most_of_their_time_and_its_advice() {
     let in_fault = |rest: &str| format!("{MAIN};app!store_value;[kernel]!asm_exc_page_fault;[kernel]!{rest}");
-    let claim = |stacks: &[(&str, u32)]| {
+    let claim = |stacks: &[(&str, u64)]| {
         let mut s = healthy();
         read(&mut s, Scope::Target, &[("minor-faults", 900_000)]);
-        stacks.iter().for_each(|(rest, count)| drop(s.samples(7, 41, &in_fault(rest), *count as _)));
+        for (rest, count) in stacks {
+            s.samples(7, 41, &in_fault(rest), *count);
+        }
         let found = check("faults", s, &[("page-faults", High)]).found.remove(0);
         assert!(found.place.is_some());
         (found.claim, found.next_step)

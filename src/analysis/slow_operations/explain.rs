@@ -346,7 +346,9 @@ mod tests {
             synthetic.samples(2001 + 40 * number, 41, STORE, 1);
         }
         for at in [4010, 4410] {
-            (0..3).for_each(|sample| drop(synthetic.samples(at + 60 * sample, 41, fork, 1)));
+            for sample in 0..3 {
+                synthetic.samples(at + 60 * sample, 41, fork, 1);
+            }
         }
         let mut profile = synthetic.finish();
         operations(&mut profile, 1000, 20, 2, Some([0, 0]));
