@@ -47,7 +47,7 @@ impl MeasuredCalls {
         self.trampoline.unwrap_or_default().wrapping_sub(1)
     }
 
-    /// The known return addresses of measured functions, of any process.
+    /// The known return addresses of measured functions.
     #[must_use]
     pub fn sites(&self) -> &Arc<[u64]> {
         &self.sites
@@ -130,7 +130,7 @@ impl Walk<'_> {
         candidates.clear();
         for site in space.measured.sites.iter().take(MOST_SITES) {
             let within = site.wrapping_sub(1);
-            // Those of other processes, which are mapped elsewhere, are left out.
+            // Code without tables would have to be followed by frame pointers, which lead anywhere.
             let Some(mapping) = space.find(within).filter(|_| !space.measured.is_trampoline(*site)) else { continue };
             let stop = self.stretch(within, false, read, out);
             let back = out.get(length + 1).map(|caller| caller.wrapping_add(1));

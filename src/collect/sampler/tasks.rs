@@ -168,7 +168,9 @@ impl Tasks {
                     return None;
                 }
                 process.sites_read = Some(at);
-                let sites = with.proc.return_sites();
+                let mut sites = with.proc.return_sites();
+                // Those of other processes, which are mapped elsewhere, are left out.
+                sites.retain(|site| process.space.find(site.wrapping_sub(1)).is_some());
                 if sites[..] == known.sites()[..] {
                     return None;
                 }
@@ -387,6 +389,26 @@ mod tests {
         fixture.map(6, 0x8000, "/lib/b");
         assert_eq!((fixture.found(6, 0x1010), fixture.found(6, 0x8001)), (Some(0x10), Some(1)));
         assert_eq!((fixture.found(5, 0x8001), fixture.proc.reads), (None, 1), "and the parent sees nothing of it");
+    }
+
+    #[test]
+    fn where_measured_functions_return_to_is_read_when_a_stack_needs_it_and_not_with_each_sample() {
+        let maps = format!("{MAPS}7ffff000-80000000 --xp 00000000 00:00 0 [uprobes]\n");
+        let mut fixture = Fixture::new(&[(5, &maps)]);
+        fixture.proc.return_sites = vec![0x1011, 0x9011];
+        fixture.proc.memory = (0x1000, vec![0; 0x100]);
+        fixture.found(5, 0);
+        let mut read = |at, lack| {
+            let sites = fixture.with(|tasks, with| tasks.read_measured_calls(Nanos(at), 5, lack, with));
+            fixture.proc.return_sites.push(0x1021);
+            sites.map(|space| space.unwind.measured.sites().to_vec())
+        };
+        assert_eq!(read(1, Lack::Sites), Some(vec![0x1011]), "the other is another process's");
+        assert_eq!(read(2, Lack::Sites), None);
+        assert_eq!(read(3, Lack::Call(0x1021)), Some(vec![0x1011]));
+        assert_eq!(read(3, Lack::Call(0x1021)), None, "it was looked at");
+        let later = 1 + measured_calls::SPACING.0;
+        assert_eq!(read(later, Lack::Sites).map(|sites| sites[..2].to_vec()), Some(vec![0x1011, 0x1021]));
     }
 
     #[test]
