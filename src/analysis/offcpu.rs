@@ -229,7 +229,11 @@ fn of_kind<'a>(
 }
 
 /// Kernel functions with a name: an unresolved kernel stack is no better than none.
-fn kernel<'a>(profile: &'a Profile, names: &'a Names, stack: Option<StackId>) -> impl Iterator<Item = Call> + 'a {
+pub(super) fn kernel<'a>(
+    profile: &'a Profile,
+    names: &'a Names,
+    stack: Option<StackId>,
+) -> impl Iterator<Item = Call> + 'a {
     of_kind(profile, names, stack, true).filter(|call| !call.faceless)
 }
 

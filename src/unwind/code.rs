@@ -7,7 +7,7 @@ use crate::error::{Context, Result};
 use crate::model::ObjectFile;
 use crate::model::limits::{OBJECT_HEADERS, UNSORTED_UNWIND_TABLE};
 use framehop::{ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _, UnwinderNative};
-use gimli::{BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, LittleEndian};
+use gimli::{BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, LittleEndian, UnwindSection};
 use object::Endianness;
 use object::elf::{ELFCOMPRESS_ZLIB, FileHeader64, SHF_COMPRESSED};
 use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader};
@@ -199,6 +199,21 @@ impl UnwindTables {
             }
             (None, _, None) => Some(Cost::default()),
         }
+    }
+
+    /// The first address of the function at an address, as the file states both; `None` without a sorted table.
+    pub(super) fn function(&self, address: u64) -> Option<u64> {
+        let ((eh_frame, frames), (eh_frame_hdr, index)) = (self.eh_frame.as_ref()?, self.eh_frame_hdr.as_ref()?);
+        let bases = BaseAddresses::default()
+            .set_eh_frame(eh_frame.start)
+            .set_eh_frame_hdr(eh_frame_hdr.start)
+            .set_got(self.got.as_ref().map_or(0, |range| range.start));
+        let index = EhFrameHdr::new(index, LittleEndian).parse(&bases, 8).ok()?;
+        let table = index.table()?;
+        let place = table.pointer_to_offset(table.lookup(address, &bases).ok()?).ok()?;
+        let frames = EhFrame::new(frames, LittleEndian);
+        let found = frames.fde_from_offset(&bases, place, EhFrame::cie_from_offset).ok()?;
+        found.contains(address).then(|| found.initial_address())
     }
 
     /// The address of a file offset, as the file states it; `None` outside every executable segment.

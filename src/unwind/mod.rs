@@ -4,12 +4,14 @@
 mod code;
 mod cost;
 mod epilogue;
+mod returns;
 mod section;
 mod space;
 mod walk;
 
 pub use code::UnwindTables;
 pub use epilogue::{EPILOGUE, tables_of_epilogue};
+pub use returns::Lack;
 pub use space::AddressSpace;
 pub use walk::{Cache, REGISTERS, Regs, WalkEnd};
 

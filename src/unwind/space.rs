@@ -1,6 +1,7 @@
 //! One process's code as the unwinder sees it: which image lies where.
 
 use super::code::UnwindTables;
+use super::returns::MeasuredCalls;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -10,6 +11,8 @@ use std::sync::Arc;
 pub struct AddressSpace {
     /// By first address, without overlap.
     mapped: BTreeMap<u64, Mapping>,
+    /// Its calls of measured functions.
+    pub measured: MeasuredCalls,
 }
 
 /// An executable mapping of an image.

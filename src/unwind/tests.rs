@@ -301,3 +301,40 @@ fn a_signals_frame_leads_to_the_interrupted_instruction_and_its_callers() {
         assert_eq!(walked([0, sp + 320, 0], &[]).0, StackEnd::Broken, "no code was interrupted");
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_walk_goes_on_where_a_measured_function_returns_to() {
+    const TRAMPOLINE: u64 = 0x7fff_ffff_e000;
+    let there = BASE + 0x10_0000;
+    let (get, set, caller) = (BASE + FUNCTION + 0x10, there + FUNCTION + 0x10, there + FUNCTION + 0x20);
+    let mut space = AddressSpace::new();
+    for at in [BASE, there] {
+        let image = image(&[0], true);
+        space.map(at, at + image.len() as u64, 0, &code(image).unwrap());
+    }
+    let regs = Regs { ip: BASE + FUNCTION + 8, sp: 0x7ffc_0000_0000, bp: 0, lr: 0 };
+    let walked = |space: &AddressSpace, ip: u64, words: &[u64]| {
+        let stack: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut out = Vec::new();
+        let walked = space.walk(&mut Cache::default(), &Regs { ip, ..regs }, &stack, &mut out);
+        (walked.end, walked.lack, out)
+    };
+    let stack = [TRAMPOLINE, caller, 0];
+    assert_eq!(walked(&space, regs.ip, &stack).0, StackEnd::Broken, "it is an address like any other");
+    space.measured.set_trampoline(TRAMPOLINE);
+    let cut = (StackEnd::Broken, Some(Lack::Sites), vec![regs.ip, TRAMPOLINE - 1]);
+    assert_eq!(walked(&space, regs.ip, &stack), cut);
+    space.measured.set_sites(vec![0x1234, set, TRAMPOLINE].into());
+    let whole = |site: u64| (StackEnd::Whole, None, vec![regs.ip, site - 1, caller - 1]);
+    assert_eq!(walked(&space, regs.ip, &stack), whole(set));
+    let returned = walked(&space, TRAMPOLINE, &stack[1..]);
+    assert_eq!(returned.2, [set - 1, caller - 1], "it has returned, and the kernel is at work");
+    let nested = walked(&space, regs.ip, &[TRAMPOLINE, TRAMPOLINE, caller, 0]);
+    assert_eq!(nested.2, [regs.ip, set - 1, set - 1, caller - 1], "it calls itself");
+    // Both have frames of one size.
+    space.measured.set_sites(vec![get, set].into());
+    assert_eq!(walked(&space, regs.ip, &stack).1, Some(Lack::Call(caller)));
+    space.measured.set_callee(caller, Some(BASE + FUNCTION));
+    assert_eq!(walked(&space, regs.ip, &stack), whole(get));
+}

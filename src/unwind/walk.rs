@@ -4,6 +4,7 @@
 use super::AddressSpace;
 use super::code::Unwinder;
 use super::cost::Cost;
+use super::returns::{Candidate, Lack};
 use crate::abi::perf::Registers;
 use crate::error::catch_panic;
 use crate::model::StackEnd;
@@ -72,12 +73,14 @@ pub struct Cache {
     costs: Box<[(u64, u64, Option<Cost>); KNOWN]>,
     /// For code of no image: it follows frame pointers.
     nowhere: Unwinder,
+    /// Return addresses that fit a measured call, of the walk in hand.
+    pub(super) candidates: Vec<Candidate>,
 }
 
 impl Default for Cache {
     fn default() -> Cache {
         let costs = Box::new([(u64::MAX, 0, None); KNOWN]);
-        Cache { rules: CacheNative::default(), costs, nowhere: Unwinder::new() }
+        Cache { rules: CacheNative::default(), costs, nowhere: Unwinder::new(), candidates: Vec::new() }
     }
 }
 
@@ -96,16 +99,20 @@ impl Cache {
 }
 
 /// A walk on its way.
-struct Walk<'a> {
-    space: &'a AddressSpace,
-    cache: &'a mut Cache,
-    regs: framehop::UnwindRegsNative,
+pub(super) struct Walk<'a> {
+    pub(super) space: &'a AddressSpace,
+    pub(super) cache: &'a mut Cache,
+    pub(super) regs: framehop::UnwindRegsNative,
     /// Bytes of unwind instructions that may still be evaluated.
     left: usize,
     /// The stack pointer that the sample, or the last signal on the way, found.
-    sp: u64,
+    pub(super) sp: u64,
     /// It ended at a return address of zero.
-    null_return: bool,
+    pub(super) null_return: bool,
+    /// As many addresses end it.
+    deepest: usize,
+    /// What it lacked at a measured call.
+    lack: Option<Lack>,
 }
 
 /// How a walk ended.
@@ -115,6 +122,16 @@ pub struct WalkEnd {
     pub end: StackEnd,
     /// That the caller's address is zero was all that said so: a stack that code switched to often ends in zeros, too.
     pub null_return: bool,
+    /// What it lacked to go on at a measured call.
+    pub lack: Option<Lack>,
+}
+
+/// Where a part of a walk ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// At the return of a measured function.
+    Probe,
+    End(StackEnd),
 }
 
 /// A step of a walk.
@@ -189,21 +206,56 @@ impl Walk<'_> {
     }
 
     fn run(&mut self, ip: u64, read: &mut impl FnMut(u64) -> Result<u64, ()>, out: &mut Vec<u64>) -> StackEnd {
-        out.push(ip);
-        let (mut at, mut exact) = (ip, true);
-        for depth in 1..=DEPTH {
+        self.deepest = out.len() + DEPTH;
+        // The kernel is about to resume the caller.
+        let has_returned = self.space.measured.is_trampoline(ip);
+        let mut stop = if has_returned { Stop::Probe } else { self.stretch(ip, true, read, out) };
+        loop {
+            match stop {
+                Stop::End(end) => return end,
+                Stop::Probe if out.len() >= self.deepest => return StackEnd::Truncated,
+                Stop::Probe => {}
+            }
+            match self.put_back(read, out) {
+                Ok(site) => stop = self.stretch(site.wrapping_sub(1), false, read, out),
+                Err(lack) => {
+                    self.lack = Some(lack);
+                    // The first frame is where it ran; of another one, the address within the call.
+                    let is_first = out.len() + DEPTH == self.deepest;
+                    out.push(if is_first { ip } else { self.space.measured.within() });
+                    return StackEnd::Broken;
+                }
+            }
+        }
+    }
+
+    /// From an address to the return of the next measured function, or to the end.
+    pub(super) fn stretch(
+        &mut self,
+        from: u64,
+        exact: bool,
+        read: &mut impl FnMut(u64) -> Result<u64, ()>,
+        out: &mut Vec<u64>,
+    ) -> Stop {
+        let (mut at, mut exact) = (from, exact);
+        out.push(at);
+        loop {
             let step = self.step(at, exact, read);
             exact = matches!(step, Step::Interrupted(_));
             match step {
-                Step::End(end) => return end,
-                Step::Caller(_) | Step::Interrupted(_) if depth == DEPTH => {}
+                Step::End(end) => return Stop::End(end),
+                Step::Caller(address) if self.space.measured.is_trampoline(address.wrapping_add(1)) => {
+                    return Stop::Probe;
+                }
+                Step::Caller(_) | Step::Interrupted(_) if out.len() >= self.deepest => {
+                    return Stop::End(StackEnd::Truncated);
+                }
                 Step::Caller(address) | Step::Interrupted(address) => {
                     at = address;
                     out.push(address);
                 }
             }
         }
-        StackEnd::Truncated
     }
 }
 
@@ -232,14 +284,22 @@ impl AddressSpace {
             beyond |= bytes.is_none() && address < limit.saturating_add(16 << 20);
             bytes.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes).ok_or(())
         };
-        let mut walk =
-            Walk { space: self, cache, regs: self.native(regs), left: UNWIND_STACK, sp: regs.sp, null_return: false };
+        let mut walk = Walk {
+            space: self,
+            cache,
+            regs: self.native(regs),
+            left: UNWIND_STACK,
+            sp: regs.sp,
+            null_return: false,
+            deepest: usize::MAX,
+            lack: None,
+        };
         // A damaged table can make the parser overflow; the program that brought it must not end the recording.
         let end = catch_panic(|| Ok(walk.run(regs.ip, &mut read, out))).unwrap_or(StackEnd::Broken);
         // A handler on a stack of its own interrupted another one, of which nothing was copied.
         let elsewhere = !(regs.sp..=limit).contains(&walk.sp);
         let end = if end == StackEnd::Broken && (beyond || elsewhere) { StackEnd::Truncated } else { end };
-        WalkEnd { end, null_return: walk.null_return }
+        WalkEnd { end, null_return: walk.null_return, lack: walk.lack }
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,5 @@
-//! Programs that switch stacks and make code by themselves: each sample has the whole path from where its thread began.
+//! Programs that switch stacks, make code by themselves or have their return addresses replaced: each sample has the whole path
+//! from where its thread began.
 
 use crate::program::{Dir, Ran};
 use std::path::{Path, PathBuf};
@@ -21,13 +22,18 @@ fn recorded(dir: &Dir) -> (Vec<(String, f64)>, f64) {
 
 fn recorded_with(dir: &Dir, words: &str) -> (Vec<(String, f64)>, f64) {
     dir.line(&format!("-q record --force -o run -- ./app 1 {words}")).succeeds();
-    let text = dir.line("flamegraph run.ironlaw --format folded -o -").succeeds().out;
+    let whole = dir.report("run.ironlaw", "")["samples"]["complete_share"].as_f64().unwrap_or(0.0);
+    (folded(dir, ""), whole)
+}
+
+/// The folded stacks of the recording with their samples, or their time.
+fn folded(dir: &Dir, words: &str) -> Vec<(String, f64)> {
+    let text = dir.line(&format!("flamegraph run.ironlaw --format folded -o - {words}")).succeeds().out;
     let split = |line: &str| {
         let (stack, count) = line.rsplit_once(' ').unwrap_or_else(|| panic!("no count: {line}"));
         (stack.to_string(), count.parse().unwrap_or_else(|_| panic!("no number: {line}")))
     };
-    let whole = dir.report("run.ironlaw", "")["samples"]["complete_share"].as_f64().unwrap_or(0.0);
-    (text.lines().map(split).collect(), whole)
+    text.lines().map(split).collect()
 }
 
 /// The share of the samples in stacks with `inner` that have `outer`, too.
@@ -98,6 +104,37 @@ fn a_stack_that_ends_in_code_made_later_is_not_whole_though_its_frame_pointer_is
     let cut = share_below(&stacks, "[jit]", &["[truncated stack]"]);
     assert!(cut > 0.95, "{cut} of the samples in the loop are cut: {stacks:?}");
     assert!(whole < 0.1, "{whole} of the stacks are whole: {stacks:?}");
+}
+
+/// To see a function return, the kernel replaces its return address.
+#[test]
+fn measuring_a_function_loses_no_callers_of_it() {
+    require!("perf", "cc", "root", "probes");
+    let dir = Dir::new();
+    build(&dir, "cc", &["-O2", "-fomit-frame-pointer"], &source("measured_call.c"));
+    let record = format!(
+        "{} -q record --force --off-cpu --max-overhead 100 --latency uprobe:./app:lookup_key -o run -- ./app 2",
+        crate::program::IRONLAW
+    );
+    // Waits are seen by other means with and without a tracefs that everybody sees.
+    for mount in ["true", "umount -l /sys/kernel/tracing || true", "mount -t tracefs tracefs /sys/kernel/tracing"] {
+        let script = format!("{mount}; exec {record}");
+        let words = ["--mount", "--propagation", "private", "sh", "-c", &script];
+        Ran::of(&mut dir.command("unshare", &words)).succeeds();
+        let stacks = folded(&dir, "");
+        let main = share_below(&stacks, "compute_hash", &["main", "serve_request", "lookup_key"]);
+        let set = share_below(&stacks, "compute_hash", &["handle_set"]);
+        let get = share_below(&stacks, "compute_hash", &["handle_get"]);
+        eprintln!("{mount}: {main} to main, {set} by handle_set, {get} by handle_get");
+        assert!(main > 0.95 && set + get > 0.95, "{main} of the samples lead to main: {stacks:?}");
+        assert!((0.5..0.8).contains(&set), "it computes two thirds: {stacks:?}");
+        let waits = folded(&dir, "--off-cpu");
+        let main = share_below(&waits, "wait_for_disk", &["main", "serve_request", "lookup_key"]);
+        let set = share_below(&waits, "wait_for_disk", &["handle_set"]);
+        eprintln!("{mount}: {main} of the waits to main, {set} by handle_set");
+        assert!(main > 0.95, "{main} of the waits lead to main: {waits:?}");
+        assert!((0.3..0.7).contains(&set), "it waits as often as the other: {waits:?}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::families::{
     KernelEntry, bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_page_fault, is_starter,
     is_tlb_flush, is_user_spin, is_yield, kernel_entry,
 };
+use super::fault_kinds::FaultKind;
 use super::wait_targets::{EXAMINED, is_c_library, is_futex, is_lock_code, is_wrapper};
 use crate::analysis::names::{CodeKind, Function};
 
@@ -57,7 +58,8 @@ impl Families {
     families! {
         KERNEL = 0, ALLOCATOR = 1, LOCK_CODE = 2, FUTEX = 3, TLB_FLUSH = 4, IPI = 5, PAGE_FAULT = 6, ADDRESS_SPACE = 7,
         MMAP_LOCKS = 8, OTHER_LOCKS = 9, KERNEL_SPIN = 10, USER_SPIN = 11, YIELD = 12, LIBRARY = 13, WRAPPER = 14,
-        SYSTEM_CALL = 15, INTERRUPT = 16, LOCK_BELOW = 17, OTHERS_BELOW = 18,
+        SYSTEM_CALL = 15, INTERRUPT = 16, LOCK_BELOW = 17, OTHERS_BELOW = 18, NUMA_HINT = 19, SWAP_FAULT = 20,
+        FILE_FAULT = 21, COPY_FAULT = 22, HUGE_FAULT = 23, FRESH_FAULT = 24,
     }
 
     /// Every family of a function, by its name, its module and where it lives.
@@ -96,6 +98,7 @@ impl Families {
             put(Families::KERNEL_SPIN, is_kernel_spin(function));
             put(Families::SYSTEM_CALL, entry == Some(KernelEntry::SystemCall));
             put(Families::INTERRUPT, entry == Some(KernelEntry::Interrupt));
+            FaultKind::of(name).into_iter().for_each(|kind| put(Families::of_fault(kind), true));
         } else {
             put(Families::ALLOCATOR, is_allocator(function));
             put(Families::LOCK_CODE, is_lock_code(name));
@@ -104,6 +107,18 @@ impl Families {
             put(Families::WRAPPER, is_wrapper(name));
         }
         Families(bits)
+    }
+
+    /// The functions that serve faults of this kind.
+    fn of_fault(kind: FaultKind) -> Families {
+        match kind {
+            FaultKind::NumaHint => Families::NUMA_HINT,
+            FaultKind::Swap => Families::SWAP_FAULT,
+            FaultKind::File => Families::FILE_FAULT,
+            FaultKind::Copy => Families::COPY_FAULT,
+            FaultKind::Huge => Families::HUGE_FAULT,
+            FaultKind::Fresh => Families::FRESH_FAULT,
+        }
     }
 
     /// Whether it belongs to any of these families.
@@ -306,6 +321,11 @@ impl CodePath {
         (self.fault != NONE).then_some(self.fault)
     }
 
+    /// The kind of the page fault that it serves, if its functions show one.
+    pub fn fault_kind(&self) -> Option<FaultKind> {
+        FaultKind::ALL.into_iter().find(|kind| self.fault != NONE && self.seen.any(Families::of_fault(*kind)))
+    }
+
     /// The outermost function that shows why the kernel was entered.
     pub fn entry(&self) -> Option<(KernelEntry, u32)> {
         (self.entry != NONE).then_some((self.entry_kind, self.entry))
@@ -407,6 +427,20 @@ mod tests {
             prop_assert_eq!(followed.entry(), entry.and_then(|at| Some((kernel_entry(path[at as usize])?, at))));
             let user = path.iter().rposition(|function| function.kind != CodeKind::Kernel);
             prop_assert_eq!(followed.user(), user.map(|at| at as u32));
+        }
+    }
+
+    #[test]
+    fn the_kind_of_a_fault_is_what_most_decides_about_it() {
+        for (path, expected) in [
+            ("app;[kernel]!exc_page_fault;[kernel]!do_wp_page;[kernel]!wp_page_copy", Some(FaultKind::Copy)),
+            ("app;[kernel]!exc_page_fault;[kernel]!do_fault;[kernel]!clear_page_erms", Some(FaultKind::File)),
+            ("app;[kernel]!exc_page_fault;[kernel]!handle_mm_fault", None),
+            ("app;[kernel]!__x64_sys_brk;[kernel]!clear_page_erms", None),
+        ] {
+            let functions: Vec<Function> = path.split(';').map(function).collect();
+            let path_of = functions.iter().fold(CodePath::default(), |path, it| path.then(Families::of(it)));
+            assert_eq!(path_of.fault_kind(), expected, "{path}");
         }
     }
 

@@ -13,6 +13,7 @@ mod contention;
 mod context;
 mod cpu_queue;
 mod families;
+mod fault_kinds;
 mod hardware;
 mod hot_function;
 mod imbalance;

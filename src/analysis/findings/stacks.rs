@@ -3,6 +3,7 @@
 use super::Place;
 use super::code_path::{CodeClass, CodePath, Families};
 use super::families::KernelEntry;
+use super::fault_kinds::FaultKind;
 use super::paths::lock_taker;
 use crate::analysis::LockCalls;
 use crate::analysis::calltree::CallTree;
@@ -55,6 +56,8 @@ pub(super) struct StackKind {
     pub yields: Option<u32>,
     /// The outermost function that serves a page fault.
     pub fault: Option<u32>,
+    /// The kind of that fault, if the kernel's functions show it.
+    pub fault_kind: Option<FaultKind>,
     /// The outermost function that shows why the kernel was entered.
     pub entry: Option<(KernelEntry, u32)>,
 }
@@ -73,6 +76,7 @@ impl StackKind {
             user: path.user().map(cell),
             yields: path.yields().map(from_leaf),
             fault: path.fault().map(from_leaf),
+            fault_kind: path.fault_kind(),
             entry: path.entry().map(|(entry, at)| (entry, from_leaf(at))),
         }
     }

@@ -372,6 +372,29 @@ fn faults_on_fresh_memory_show_by_their_time() {
 }
 
 #[test]
+fn page_faults_have_the_kind_that_takes_most_of_their_time_and_its_advice() {
+    let in_fault = |rest: &str| format!("{MAIN};app!store_value;[kernel]!asm_exc_page_fault;[kernel]!{rest}");
+    let claim = |stacks: &[(&str, u64)]| {
+        let mut s = healthy();
+        read(&mut s, Scope::Target, &[("minor-faults", 900_000)]);
+        for (rest, count) in stacks {
+            s.samples(7, 41, &in_fault(rest), *count);
+        }
+        let found = check("faults", s, &[("page-faults", High)]).found.remove(0);
+        assert!(found.place.is_some());
+        (found.claim, found.next_step)
+    };
+    let (text, advice) = claim(&[("do_wp_page;[kernel]!wp_page_copy", 200), ("do_anonymous_page", 20), ("x", 90)]);
+    assert!(text.contains("most of them in `store_value`; ") && text.contains("as fork leaves them"), "{text}");
+    assert!(advice.contains("Fork less often"), "{advice}");
+    let (text, advice) = claim(&[("do_swap_page", 300)]);
+    assert!(text.contains("from swap") && advice.contains("Memory is short"), "{text} {advice}");
+    let (text, advice) = claim(&[("handle_mm_fault", 300)]);
+    assert!(text.ends_with("the kernel's functions do not show of which kind."), "{text}");
+    assert!(!advice.contains("Keep memory"), "{advice}");
+}
+
+#[test]
 fn uneven_threads_and_one_that_carries_all() {
     let mut uneven = healthy();
     read(&mut uneven, Scope::Thread(41), &[("task-clock", ms(9_900).0)]);

@@ -3,6 +3,10 @@
 //!
 //! The time blocked and queued is exact for each operation. Its causes are those of the waits that were recorded with their
 //! stacks: of long waits all, of short ones a part. What no such wait accounts for stays unseen.
+//!
+//! A sample stands for the CPU time since the last one, many short operations. It also takes a while itself, so that a short
+//! operation in which it falls is often among the slow ones for this reason alone. So the code of slow operations is found
+//! by the time that each took on a CPU, split by the samples in it, and not by what the samples stand for.
 
 use super::joined::{JoinedOperation, has_every_wait, joined};
 use super::place::{CostKind, Costs, place};
@@ -50,7 +54,8 @@ pub struct SlowCause {
     pub slow: f64,
     /// Its mean in the others.
     pub others: f64,
-    /// The functions of the program in which it grew most, innermost first; empty if they are not known.
+    /// The functions of the program in which it grew most, innermost first, for time in the kernel led by the kernel's
+    /// function; empty if they are not known.
     pub place: Vec<String>,
 }
 
@@ -129,7 +134,10 @@ struct MeanTimes {
     interrupted: f64,
     /// Blocked, by cause: the time, and by stack.
     waits: FxHashMap<Cause, (f64, Costs)>,
-    code: Costs,
+    /// What samples stand for, by stack.
+    sampled: Costs,
+    /// The time on a CPU of operations with samples, by the stacks of these.
+    split: Costs,
     samples: usize,
     faults: Option<[f64; 2]>,
 }
@@ -150,9 +158,14 @@ impl MeanTimes {
                 *all += weight * *time as f64;
                 *stacks.entry(*stack).or_default() += weight * *time as f64;
             }
+            let interrupted = it.operation.interrupted.unwrap_or_default();
+            let waited = blocked.saturating_add(queued).saturating_add(interrupted.0);
+            let on_cpu = it.operation.latency.0.saturating_sub(waited) as f64;
+            let all = it.samples.iter().map(|(_, count)| *count as f64).sum::<f64>().max(1.0);
             for (stack, count) in &it.samples {
                 sum.samples += 1;
-                *sum.code.entry(*stack).or_default() += weight * *count as f64;
+                *sum.sampled.entry(*stack).or_default() += weight * *count as f64;
+                *sum.split.entry(*stack).or_default() += weight * on_cpu * *count as f64 / all;
             }
             let faults = it.operation.minor_faults.zip(it.operation.major_faults);
             sum.faults = sum
@@ -170,11 +183,17 @@ impl MeanTimes {
             *sum /= n;
         }
         let waits = self.waits.values_mut().flat_map(|(all, stacks)| std::iter::once(all).chain(stacks.values_mut()));
-        waits.chain(self.code.values_mut()).chain(self.faults.iter_mut().flatten()).for_each(|sum| *sum /= n);
+        waits.chain(self.split.values_mut()).chain(self.faults.iter_mut().flatten()).for_each(|sum| *sum /= n);
     }
 
     fn on_cpu(&self) -> f64 {
         (self.latency - self.blocked - self.queued - self.interrupted).max(0.0)
+    }
+
+    /// The mean time on a CPU by stack, as the samples of all operations have it.
+    fn code(&self) -> Costs {
+        let all: f64 = self.sampled.values().sum();
+        self.sampled.iter().map(|(stack, weight)| (*stack, self.on_cpu() * weight / all.max(1.0))).collect()
     }
 
     fn wait(&self, cause: Cause) -> f64 {
@@ -212,7 +231,7 @@ fn causes(
         part.share = (part.slow - part.others) / all;
         part.place = match part.part {
             TimePart::OnCpu if slow.samples >= FEWEST_SAMPLES => {
-                place(&grown(&slow.code, Some(&others.code)), CostKind::Samples)
+                place(&grown(&slow.split, Some(&others.code())), CostKind::Samples)
             }
             TimePart::Blocked(cause) => {
                 let before = others.waits.get(&cause).map(|(_, stacks)| stacks);
@@ -315,6 +334,31 @@ mod tests {
         assert!((found.causes.iter().map(|it| it.share).sum::<f64>() - 1.0).abs() < 1e-9);
         assert_eq!(found.causes[0].place, ["serve", "main"]);
         assert_eq!(found.causes[1].place, ["copy", "serve", "main"]);
+    }
+
+    /// Samples that stand for more than the short operations in which they fell, and two operations that fork.
+    #[test]
+    fn the_code_of_slow_operations_is_what_their_time_went_to_not_what_made_short_ones_be_sampled() {
+        const STORE: &str = "app!main;app!set;app!store;[kernel]!exc_page_fault";
+        let fork = "app!main;app!set;app!begin_snapshot;libc.so.6!_Fork;[kernel]!kernel_clone;[kernel]!copy_page_range";
+        let mut synthetic = Synthetic::new();
+        for number in 0..18 {
+            synthetic.samples(2001 + 40 * number, 41, STORE, 1);
+        }
+        for at in [4010, 4410] {
+            for sample in 0..3 {
+                synthetic.samples(at + 60 * sample, 41, fork, 1);
+            }
+        }
+        let mut profile = synthetic.finish();
+        operations(&mut profile, 1000, 20, 2, Some([0, 0]));
+        operations(&mut profile, 2000, 18, 6, Some([0, 0]));
+        operations(&mut profile, 4000, 1, 300, Some([0, 0]));
+        operations(&mut profile, 4400, 1, 300, Some([0, 0]));
+        let found = explain(&profile, 0.0).unwrap();
+        assert_eq!((found.threshold, found.recorded), (6e6, 20));
+        assert_eq!(found.causes[0].part, TimePart::OnCpu);
+        assert_eq!(found.causes[0].place, ["copy_page_range", "_Fork", "begin_snapshot", "set"]);
     }
 
     #[test]

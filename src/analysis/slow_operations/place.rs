@@ -2,7 +2,7 @@
 
 use crate::analysis::findings::wait_targets::requester;
 use crate::analysis::names::Names;
-use crate::analysis::offcpu::user;
+use crate::analysis::offcpu::{kernel, user};
 use crate::model::StackId;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashMap;
@@ -24,10 +24,24 @@ pub(super) enum CostKind {
     Waits,
 }
 
-/// The place, innermost function first, with its callers; empty if no function has most of the cost.
+/// The place, innermost function first, with its callers; empty if no function has most of the cost. Where most of the cost
+/// of samples is in the kernel below it, the kernel's function comes first.
 pub(super) fn place(profile: &Profile, names: &Names, costs: &Costs, kind: CostKind) -> Vec<String> {
     let all: f64 = costs.values().sum();
-    let mut paths: Vec<_> = costs.iter().map(|(stack, cost)| (path(profile, names, *stack, kind), *cost)).collect();
+    let paths = costs.iter().map(|(stack, cost)| (path(profile, names, *stack, kind), *cost)).collect();
+    let found = deepest(paths, all);
+    let name = |function: &u32| names.functions[*function as usize].name.clone();
+    let callers = found.iter().rev().take(DEPTH).map(name);
+    if found.is_empty() || kind == CostKind::Waits {
+        return callers.collect();
+    }
+    let below = costs.iter().filter(|(stack, _)| path(profile, names, **stack, kind).starts_with(&found));
+    let service = deepest(below.map(|(stack, cost)| (kernel_path(profile, names, *stack), *cost)).collect(), all);
+    service.last().map(name).into_iter().chain(callers).collect()
+}
+
+/// The path from the outermost function to the deepest one that most of the cost is in or below.
+fn deepest(mut paths: Vec<(Vec<u32>, f64)>, all: f64) -> Vec<u32> {
     let mut found = Vec::new();
     loop {
         let mut below: FxHashMap<u32, f64> = FxHashMap::default();
@@ -37,16 +51,22 @@ pub(super) fn place(profile: &Profile, names: &Names, costs: &Costs, kind: CostK
             }
         }
         let most = below.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        let Some((function, _)) = most.filter(|(_, cost)| *cost > 0.0 && *cost >= all * MOST) else { break };
+        let Some((function, _)) = most.filter(|(_, cost)| *cost > 0.0 && *cost >= all * MOST) else { return found };
         paths.retain(|(path, _)| path.get(found.len()) == Some(&function));
         found.push(function);
     }
-    found.iter().rev().take(DEPTH).map(|function| names.functions[*function as usize].name.clone()).collect()
+}
+
+/// The named functions of the kernel, outermost first.
+fn kernel_path(profile: &Profile, names: &Names, stack: Option<StackId>) -> Vec<u32> {
+    let mut path: Vec<u32> = kernel(profile, names, stack).map(|call| call.function).collect();
+    path.reverse();
+    path
 }
 
 /// The named functions of the program, outermost first.
 fn path(profile: &Profile, names: &Names, stack: Option<StackId>, kind: CostKind) -> Vec<u32> {
-    // A measured function's return address is another one meanwhile: its caller has no name.
+    // Where a walk went astray, what follows is not code.
     let named = user(profile, names, stack).take_while(|call| !call.faceless);
     let mut path: Vec<u32> = named.map(|call| call.function).collect();
     if kind == CostKind::Waits {
@@ -60,6 +80,13 @@ fn path(profile: &Profile, names: &Names, stack: Option<StackId>, kind: CostKind
 mod tests {
     use super::*;
     use crate::analysis::testing::Synthetic;
+
+    fn of_stacks(costs: &[(&str, f64)]) -> String {
+        let mut synthetic = Synthetic::new();
+        let costs: Costs = costs.iter().map(|(stack, cost)| (synthetic.stack(stack), *cost)).collect();
+        let profile = synthetic.finish();
+        place(&profile, &Names::of(&profile), &costs, CostKind::Samples).join(" < ")
+    }
 
     #[test]
     fn a_place_is_the_deepest_function_with_most_of_the_cost() {
@@ -77,6 +104,9 @@ mod tests {
         assert_eq!(of([4.0, 4.0, 2.0, 0.0], CostKind::Samples), "serve < main");
         assert_eq!(of([1.0, 8.0, 1.0, 0.0], CostKind::Samples), "memchr < scan < serve");
         assert_eq!(of([0.0, 0.0, 0.0, 1.0], CostKind::Waits), "take < serve < main");
+        let service = "app!main;app!serve;app!fill;[kernel]!exc_page_fault;[kernel]!clear_page_erms";
+        assert_eq!(of_stacks(&[(service, 8.0), (stacks[0], 3.0)]), "clear_page_erms < fill < serve < main");
+        assert_eq!(of_stacks(&[(service, 4.0), (stacks[0], 5.0)]), "copy < serve < main");
         let costs: Costs = [(None, 9.0), (ids[0], 1.0)].into_iter().collect();
         assert_eq!(place(&profile, &names, &costs, CostKind::Samples), [""; 0], "most has no stack");
         assert_eq!(place(&profile, &names, &Costs::default(), CostKind::Samples), [""; 0]);

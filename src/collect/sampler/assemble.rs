@@ -41,6 +41,8 @@ const GONE: u32 = u32::MAX;
 
 /// Functions of just-in-time code whose tables one sample may be the first to need.
 const MOST_MADE: usize = 64;
+/// Things that one walk may lack at calls of measured functions, one after another.
+const MOST_LACKS: usize = 16;
 /// How a stack is built from a sample.
 type Build = fn(&mut Stacks, &record::Sample<'_>, &AddressMap, &mut EventQueue) -> BuiltStack;
 
@@ -235,6 +237,11 @@ impl<W: ProcSource> Assembler<W> {
         let space = tasks.space(pid, &mut with);
         let mut built = stacks.waiting(seen, &space, with.out);
         if let Some(space) = built.unknown.then(|| tasks.reread_if_stale(pid, &mut with)).flatten() {
+            built = stacks.waiting(seen, &space, with.out);
+        }
+        for _ in 0..MOST_LACKS {
+            let Some(lack) = stacks.lack() else { break };
+            let Some(space) = tasks.read_measured_calls(to, pid, lack, &mut with) else { break };
             built = stacks.waiting(seen, &space, with.out);
         }
         built
@@ -436,6 +443,11 @@ impl<W: ProcSource> Assembler<W> {
         let mut built = build(stacks, sample, &space, with.out);
         drop(space);
         if let Some(space) = built.unknown.then(|| tasks.reread_if_stale(stamp.pid, &mut with)).flatten() {
+            built = build(stacks, sample, &space, with.out);
+        }
+        for _ in 0..MOST_LACKS {
+            let Some(lack) = stacks.lack() else { break };
+            let Some(space) = tasks.read_measured_calls(at, stamp.pid, lack, &mut with) else { break };
             built = build(stacks, sample, &space, with.out);
         }
         // Each function that a runtime made may be the end of a walk.

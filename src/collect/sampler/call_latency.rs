@@ -8,7 +8,7 @@ use super::probe::{self, Probe, Search, Wanted};
 use crate::collect::catalog;
 use crate::error::{Context, Error, Result};
 use crate::model::{CounterReading, Event, LatencyCount, LatencySpec, Note, Plan, Scope, Target, TimedOperation};
-use crate::sys::bpf::{CallEnds, CallLengths, KeptCall, WaitSums};
+use crate::sys::bpf::{CallEnds, CallLengths, KeptCall, ReturnSites, WaitSums};
 use crate::sys::clock::Clock;
 use crate::sys::perf::uprobe_cost::{PairEnd, measure_pair};
 use crate::sys::procfs::ProcFs;
@@ -128,6 +128,11 @@ impl CallLatency {
         };
         latency.attach()?;
         Ok(Some(latency))
+    }
+
+    /// Where the measured function returns to; `None` if its return address stays.
+    pub fn return_sites(&self) -> Option<ReturnSites> {
+        self.lengths.return_sites().ok().flatten()
     }
 
     fn attach(&self) -> Result<()> {

@@ -30,6 +30,9 @@ pub enum Memory<'a> {
     Memfd(Cow<'a, str>),
     /// The vDSO, the kernel's page of user-space code.
     Vdso,
+    /// The kernel's page of code for its probes of the program. It begins with the trampoline: what measured functions
+    /// return to.
+    Probes,
     /// Memory without a file.
     Anonymous,
     /// Memory without a file where this file's mappings leave a place for it: it may be the file's text, moved to larger
@@ -108,6 +111,9 @@ pub fn whole_lines(text: &[u8]) -> (&[u8], bool) {
 fn memory(path: Cow<'_, str>) -> Memory<'_> {
     if path == "[vdso]" {
         return Memory::Vdso;
+    }
+    if path == "[uprobes]" {
+        return Memory::Probes;
     }
     let is_in_memory = path.starts_with("/memfd:");
     if abi::is_anonymous(&path) && !is_in_memory {

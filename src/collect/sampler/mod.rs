@@ -23,6 +23,7 @@ mod intern;
 mod jit_tables;
 mod latency_turns;
 mod maps;
+mod measured_calls;
 mod memberships;
 mod modules;
 mod new_threads;

@@ -193,7 +193,7 @@ impl Modules {
                 let is_text = file.is_some_and(|file| is_text(&file, mapping.offset, mapping.end - mapping.start));
                 if is_text { self.of_file(module, mapping) } else { self.generated(pid, out) }
             }
-            Memory::Anonymous => self.generated(pid, out),
+            Memory::Probes | Memory::Anonymous => self.generated(pid, out),
         }
     }
 

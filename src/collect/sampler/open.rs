@@ -73,6 +73,8 @@ impl Sampler {
         let place = Place { command: pid, cpus: &cpus, on_exec, root };
         let mut operations = Operations::open(plan, &place, &mut notes)?;
         let latency = CallLatency::open(plan, &place, event_requests.sums.as_ref(), *clock, &mut notes)?;
+        let mut proc = LiveProc::new("/proc");
+        proc.return_sites = latency.as_ref().and_then(CallLatency::return_sites);
         // A command has not begun yet.
         if let (Some(operations), None) = (&mut operations, pid) {
             notes.extend(expected_cost(operations, plan, &cpus, root));
@@ -100,7 +102,7 @@ impl Sampler {
         let mut follow = FollowedTasks::new(&plan.target);
         pid.into_iter().for_each(|pid| follow.join(pid));
         let partial = event_requests.waits == Some(WaitSource::SwitchRecords);
-        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, LiveProc::new("/proc"));
+        let mut assembler = Assembler::new(*clock, plan.call_graph, follow, partial, proc);
         if on_exec && attached.samples == SampleSource::Cpus {
             pid.into_iter().for_each(|pid| assembler.await_exec(pid));
         }

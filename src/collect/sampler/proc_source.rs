@@ -4,6 +4,7 @@
 use super::maps::Mapping;
 use crate::error::ErrorKind;
 use crate::model::{FileStamp, Identity, ObjectFile};
+use crate::sys::bpf::ReturnSites;
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories, membership};
 use crate::sys::procfs::{ProcFs, clock_tick, task_stat};
 use crate::sys::{files, process_memory};
@@ -27,6 +28,8 @@ pub trait ProcSource {
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile>;
     /// Copies a process's memory from `address` on; returns the number of bytes, 0 where nothing may be read.
     fn memory(&mut self, pid: u32, address: u64, to: &mut [u8]) -> usize;
+    /// Addresses that measured functions have returned to so far, in any process.
+    fn return_sites(&mut self) -> Vec<u64>;
     /// The path of a process's control group in the hierarchy that perf uses.
     fn cgroup(&mut self, pid: u32) -> Option<String>;
     /// The id of the group at that path.
@@ -49,6 +52,8 @@ pub struct LiveProc {
     root: PathBuf,
     /// The hierarchy that perf uses; `None` if there is none.
     cgroups: Option<Hierarchy>,
+    /// Where measured functions return to; `None` if none is measured.
+    pub return_sites: Option<ReturnSites>,
 }
 
 impl LiveProc {
@@ -56,7 +61,7 @@ impl LiveProc {
     pub fn new(root: impl Into<PathBuf>) -> LiveProc {
         let root = root.into();
         let cgroups = CgroupFs::open(&ProcFs::new(&root)).ok();
-        LiveProc { root, cgroups: cgroups.and_then(|cgroups| cgroups.of_perf().cloned()) }
+        LiveProc { root, return_sites: None, cgroups: cgroups.and_then(|cgroups| cgroups.of_perf().cloned()) }
     }
 
     fn process(&self, pid: u32) -> PathBuf {
@@ -123,6 +128,11 @@ impl ProcSource for LiveProc {
         process_memory::read(pid, address, to).unwrap_or(0)
     }
 
+    fn return_sites(&mut self) -> Vec<u64> {
+        let read = self.return_sites.as_ref().and_then(|sites| sites.read().ok());
+        read.unwrap_or_default()
+    }
+
     fn cgroup(&mut self, pid: u32) -> Option<String> {
         let hierarchy = self.cgroups.as_ref()?;
         let text = ProcFs::new(&self.root).text(format!("{pid}/cgroup")).ok()?;
@@ -175,6 +185,8 @@ pub(crate) mod fake {
         pub cgroups: HashMap<u32, (u64, String)>,
         /// What lies in every process's memory, and where.
         pub memory: (u64, Vec<u8>),
+        /// Where measured functions return to.
+        pub return_sites: Vec<u64>,
     }
 
     impl ProcSource for Tables {
@@ -205,6 +217,10 @@ pub(crate) mod fake {
             let copied = from.map_or(&[][..], |bytes| &bytes[..bytes.len().min(to.len())]);
             to[..copied.len()].copy_from_slice(copied);
             copied.len()
+        }
+
+        fn return_sites(&mut self) -> Vec<u64> {
+            self.return_sites.clone()
         }
 
         fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<OpenedFile> {

@@ -10,7 +10,7 @@ use super::waiting::WaitSample;
 use crate::abi::perf::{LONGEST_CHAIN, Mode, split_chain};
 use crate::model::{CallGraph, FrameId, StackEnd, StackId};
 use crate::sys::perf::record::Sample;
-use crate::unwind::{Cache, Regs, WalkEnd};
+use crate::unwind::{Cache, Lack, Regs, WalkEnd};
 use rustc_hash::FxHashMap;
 
 /// The innermost functions of a blocked thread, a system-call wrapper and the one that keeps a frame pointer, have pushed
@@ -36,6 +36,8 @@ pub struct Stacks {
     chained: Vec<u64>,
     /// For each known frame, whether its thread starts there.
     starts: FxHashMap<FrameId, bool>,
+    /// What the last walk lacked.
+    lack: Option<Lack>,
     /// What stacks of waits do not show.
     pub own: OwnFrames,
 }
@@ -80,6 +82,7 @@ impl Stacks {
             user: Vec::with_capacity(1024),
             chained: Vec::with_capacity(LONGEST_CHAIN),
             starts: FxHashMap::default(),
+            lack: None,
             own: OwnFrames::default(),
         }
     }
@@ -133,6 +136,11 @@ impl Stacks {
         BuiltStack { stack, end, unknown, own }
     }
 
+    /// What the stack built last lacked at a call of a measured function.
+    pub fn lack(&self) -> Option<Lack> {
+        self.lack
+    }
+
     /// The outermost user address of the stack built last.
     pub fn outermost(&self) -> Option<u64> {
         self.user.last().copied()
@@ -162,6 +170,7 @@ impl Stacks {
     }
 
     fn renew(&mut self) {
+        self.lack = None;
         if self.interner.renew_beyond(NEWEST) {
             self.starts.clear();
         }
@@ -172,10 +181,12 @@ impl Stacks {
     /// caller's, who may use that register for anything. Such words are tried, the innermost first, and accepted only if
     /// they lead to the thread's start.
     fn unwind_blocked(&mut self, ip: u64, sp: u64, stack: &[u8], space: &AddressMap) -> StackEnd {
-        let (user, cache) = (&mut self.user, &mut self.cache);
+        let (user, cache, lack) = (&mut self.user, &mut self.cache, &mut self.lack);
         let mut from = |bp, user: &mut Vec<u64>| {
             user.clear();
-            space.unwind.unwind(cache, &Regs { ip, sp, bp, lr: 0 }, stack, user)
+            let walked = space.unwind.walk(cache, &Regs { ip, sp, bp, lr: 0 }, stack, user);
+            *lack = walked.lack;
+            walked.end
         };
         let plain = from(UNKNOWN, user);
         if plain == StackEnd::Whole {
@@ -200,13 +211,15 @@ impl Stacks {
     fn unwind(&mut self, sample: &Sample<'_>, space: &AddressMap) -> WalkEnd {
         let Some(from) = Regs::sampled(&sample.registers) else {
             // A kernel thread has no user side: its chain is complete.
-            return WalkEnd { end: StackEnd::Whole, null_return: false };
+            return WalkEnd { end: StackEnd::Whole, null_return: false, lack: None };
         };
         if !sample.registers.wide {
             self.user.push(from.ip);
-            return WalkEnd { end: StackEnd::Broken, null_return: false };
+            return WalkEnd { end: StackEnd::Broken, null_return: false, lack: None };
         }
-        space.unwind.walk(&mut self.cache, &from, sample.stack, &mut self.user)
+        let walked = space.unwind.walk(&mut self.cache, &from, sample.stack, &mut self.user);
+        self.lack = walked.lack;
+        walked
     }
 
     /// Continues a walk that the tables did not end with the kernel's chain of frame pointers, which crosses from one stack

@@ -5,12 +5,14 @@ use super::address_map::AddressMap;
 use super::event_queue::EventQueue;
 use super::jit_tables::JitTables;
 use super::maps::{self, Mapping, Memory};
+use super::measured_calls;
 use super::modules::Modules;
 use super::proc_source::ProcSource;
 use super::trampolines::Trampolines;
 use crate::abi::perf::TaskRecord;
 use crate::model::{Event, TaskChange, TaskEvent};
 use crate::units::Nanos;
+use crate::unwind::Lack;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -46,6 +48,8 @@ struct Process {
     jit: Option<JitTables>,
     /// Just-in-time code that is unwound by its own instructions.
     trampolines: Trampolines,
+    /// When the return addresses of measured functions were read.
+    sites_read: Option<Nanos>,
 }
 
 /// So many mappings of a process are kept without asking which of them are still there.
@@ -146,6 +150,42 @@ impl Tasks {
         Some(Arc::clone(&process.space))
     }
 
+    /// A walk lacked something at a call of a measured function: looks for it. The mappings, if there is something new.
+    pub fn read_measured_calls<W: ProcSource>(
+        &mut self,
+        at: Nanos,
+        pid: u32,
+        lack: Lack,
+        with: &mut TaskContext<'_, W>,
+    ) -> Option<Arc<AddressMap>> {
+        let process = self.processes.get_mut(&pid)?;
+        let known = &process.space.unwind.measured;
+        match lack {
+            Lack::Sites => {
+                let is_due =
+                    process.sites_read.is_none_or(|read| at.0 >= read.0.saturating_add(measured_calls::SPACING.0));
+                if !is_due {
+                    return None;
+                }
+                process.sites_read = Some(at);
+                let mut sites = with.proc.return_sites();
+                // Those of other processes, which are mapped elsewhere, are left out.
+                sites.retain(|site| process.space.find(site.wrapping_sub(1)).is_some());
+                if sites[..] == known.sites()[..] {
+                    return None;
+                }
+                Arc::make_mut(&mut process.space).unwind.measured.set_sites(sites.into());
+            }
+            Lack::Call(back) => {
+                let callee = measured_calls::callee(back, pid, with.proc);
+                if !Arc::make_mut(&mut process.space).unwind.measured.set_callee(back, callee) {
+                    return None;
+                }
+            }
+        }
+        Some(Arc::clone(&process.space))
+    }
+
     /// Whether an address lies in code that a runtime made.
     pub fn is_made(&self, pid: u32, address: u64, modules: &Modules) -> bool {
         let space = self.processes.get(&pid).map(|process| &process.space);
@@ -167,7 +207,9 @@ impl Tasks {
             return;
         }
         let placed = with.modules.place(pid, mapping, with.proc, with.out);
-        Arc::make_mut(&mut process.space).map(mapping.start, mapping.end, &placed);
+        let space = Arc::make_mut(&mut process.space);
+        space.map(mapping.start, mapping.end, &placed);
+        measured_calls::mapped(mapping, &mut space.unwind);
         process.mapped_dump(pid, mapping, with);
         if process.space.len() > process.read_beyond.max(FEW_MAPPINGS) {
             process.read(pid, with);
@@ -251,6 +293,7 @@ impl Tasks {
         process.read_beyond = 0;
         process.jit = None;
         process.trampolines = Trampolines::default();
+        process.sites_read = None;
         if process.threads > 1 {
             process.threads = 1;
             self.tasks.retain(|tid, task| task.pid != pid || *tid == pid);
@@ -269,10 +312,12 @@ impl Process {
         for mapping in maps::parse(text) {
             let placed = with.modules.place(pid, &mapping, with.proc, with.out);
             space.map(mapping.start, mapping.end, &placed);
+            measured_calls::mapped(&mapping, &mut space.unwind);
             // Read anew: the tables of the old mappings go with them.
             self.mapped_dump(pid, &mapping, with);
         }
         self.trampolines.look_again();
+        self.sites_read = None;
         self.space = Arc::new(space);
     }
 
@@ -344,6 +389,26 @@ mod tests {
         fixture.map(6, 0x8000, "/lib/b");
         assert_eq!((fixture.found(6, 0x1010), fixture.found(6, 0x8001)), (Some(0x10), Some(1)));
         assert_eq!((fixture.found(5, 0x8001), fixture.proc.reads), (None, 1), "and the parent sees nothing of it");
+    }
+
+    #[test]
+    fn where_measured_functions_return_to_is_read_when_a_stack_needs_it_and_not_with_each_sample() {
+        let maps = format!("{MAPS}7ffff000-80000000 --xp 00000000 00:00 0 [uprobes]\n");
+        let mut fixture = Fixture::new(&[(5, &maps)]);
+        fixture.proc.return_sites = vec![0x1011, 0x9011];
+        fixture.proc.memory = (0x1000, vec![0; 0x100]);
+        fixture.found(5, 0);
+        let mut read = |at, lack| {
+            let sites = fixture.with(|tasks, with| tasks.read_measured_calls(Nanos(at), 5, lack, with));
+            fixture.proc.return_sites.push(0x1021);
+            sites.map(|space| space.unwind.measured.sites().to_vec())
+        };
+        assert_eq!(read(1, Lack::Sites), Some(vec![0x1011]), "the other is another process's");
+        assert_eq!(read(2, Lack::Sites), None);
+        assert_eq!(read(3, Lack::Call(0x1021)), Some(vec![0x1011]));
+        assert_eq!(read(3, Lack::Call(0x1021)), None, "it was looked at");
+        let later = 1 + measured_calls::SPACING.0;
+        assert_eq!(read(later, Lack::Sites).map(|sites| sites[..2].to_vec()), Some(vec![0x1011, 0x1021]));
     }
 
     #[test]

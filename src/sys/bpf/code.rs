@@ -19,6 +19,7 @@ pub(super) const GET_CURRENT_PID_TGID: i32 = 14;
 pub(super) const PERF_EVENT_OUTPUT: i32 = 25;
 pub(super) const GET_CURRENT_TASK: i32 = 35;
 pub(super) const MAP_PUSH_ELEM: i32 = 87;
+pub(super) const PROBE_READ_USER: i32 = 112;
 pub(super) const PROBE_READ_KERNEL: i32 = 113;
 
 /// Byte offsets of the fields that lead from a task to the pid of its process.

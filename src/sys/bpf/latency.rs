@@ -13,6 +13,7 @@ use super::code::{
     MAP_DELETE_ELEM, MAP_PUSH_ELEM, MAP_UPDATE_ELEM, R0, R1, R2, R3, R4, R7, R8, TASK, UNEQUAL,
 };
 use super::open_calls::{BEGAN, BEGIN_WORDS, BLOCKED, FAULTS, INTERRUPTED, OpenCalls, QUEUED, STACK};
+use super::return_sites::ReturnSites;
 use super::thread_entry;
 use super::wait_sums::WaitSums;
 use crate::sys::btf::Btf;
@@ -42,6 +43,8 @@ const LENGTH: i16 = -8;
 
 /// The entry in the frame of the program at the beginning.
 const ENTRY: i16 = LENGTH - 8 * BEGIN_WORDS;
+/// The return address, in the same frame.
+const SITE: i16 = ENTRY - 8;
 
 /// Words of a kept call, in the frame of the program at the end: process and thread, when it began and ended, then as in
 /// the entry, the number of calls that it stands for.
@@ -120,6 +123,8 @@ pub struct KeptCall {
 #[derive(Debug)]
 pub struct CallLengths {
     open: OpenCalls,
+    /// Where the function returns to, if its return is measured.
+    sites: Option<ReturnSites>,
     lengths: OwnedFd,
     left_out: OwnedFd,
     kept: OwnedFd,
@@ -131,6 +136,7 @@ pub struct CallLengths {
 
 struct Maps<'a> {
     open: &'a OpenCalls,
+    sites: Option<&'a ReturnSites>,
     lengths: &'a OwnedFd,
     left_out: &'a OwnedFd,
     kept: &'a OwnedFd,
@@ -148,11 +154,14 @@ impl CallLengths {
     /// As `bpf(2)`, mostly for lack of `CAP_BPF` and `CAP_PERFMON`.
     pub fn open(limits: CallEnds, waits: Option<&WaitSums>, root: &Path) -> io::Result<CallLengths> {
         let open = waits.and_then(WaitSums::open_calls).map_or_else(OpenCalls::create, OpenCalls::try_clone)?;
+        let returns = limits == CallEnds::EntryAndReturn;
+        let sites = if returns { Some(ReturnSites::create()?) } else { None };
         let lengths = calls::create_map(calls::ARRAY, 8, LENGTHS, 0)?;
         let left_out = calls::create_map(calls::ARRAY, 24, 1, 0)?;
         let kept = calls::create_queue(8 * CALL_WORDS as u32, MOST_KEPT)?;
         let maps = Maps {
             open: &open,
+            sites: sites.as_ref(),
             lengths: &lengths,
             left_out: &left_out,
             kept: &kept,
@@ -162,7 +171,15 @@ impl CallLengths {
         let begins = calls::load(calls::KPROBE, &begins(limits, &maps))?;
         let ends = calls::load(calls::KPROBE, &ends(limits, &maps))?;
         let (has_waits, has_faults) = (maps.waits.is_some(), maps.faults.is_some());
-        Ok(CallLengths { open, lengths, left_out, kept, begins, ends, has_waits, has_faults })
+        Ok(CallLengths { open, sites, lengths, left_out, kept, begins, ends, has_waits, has_faults })
+    }
+
+    /// Where the function returns to; `None` where its return address stays as it is.
+    ///
+    /// # Errors
+    /// As `dup(2)`.
+    pub fn return_sites(&self) -> io::Result<Option<ReturnSites>> {
+        self.sites.as_ref().map(ReturnSites::try_clone).transpose()
     }
 
     /// Keeps every call of at least `threshold` nanoseconds, and of the shorter ones one in `spacing`.
@@ -256,9 +273,9 @@ fn faults_of_task(root: &Path) -> Option<u32> {
     (btf.offset("task_struct", "maj_flt")? == minor + 8).then_some(minor)
 }
 
-/// Leaves the address of the thread's entry, or 0, in `R0`, and the context in `CONTEXT`.
+/// Leaves the address of the thread's entry, or 0, in `R0`.
 fn thread<'a>(code: &'a mut Code, threads: &OwnedFd) -> &'a mut Code {
-    code.copy(CONTEXT, R1).call(GET_CURRENT_PID_TGID).op(0x63, FRAME, R0, KEY, 0).look_up(threads, KEY)
+    code.call(GET_CURRENT_PID_TGID).op(0x63, FRAME, R0, KEY, 0).look_up(threads, KEY)
 }
 
 /// Reads the faults of the current task to a place in the frame; zeros where they are not known.
@@ -277,7 +294,12 @@ fn leave_out(code: &mut Code, maps: &Maps<'_>, word: i16) {
 
 fn begins(limits: CallEnds, maps: &Maps<'_>) -> Vec<Instruction> {
     let mut code = Code::default();
-    thread(&mut code, &maps.open.threads).load(R7, CONTEXT, STACK_POINTER);
+    code.copy(CONTEXT, R1).load(R7, CONTEXT, STACK_POINTER);
+    if let Some(sites) = maps.sites {
+        // Of calls within a call, too: the kernel replaces the return address of each.
+        sites.add(&mut code, R7, SITE);
+    }
+    thread(&mut code, &maps.open.threads);
     if limits == CallEnds::EntryAndReturn {
         // Stacks grow down: a call that began further up is still open. One further down was left without a return.
         code.jump_if(EQUAL, R0, 0, "outermost").load(R1, R0, STACK).jump_if_both(AT_LEAST, R7, R1, "outermost");
@@ -309,6 +331,7 @@ fn begins(limits: CallEnds, maps: &Maps<'_>) -> Vec<Instruction> {
 
 fn ends(limits: CallEnds, maps: &Maps<'_>) -> Vec<Instruction> {
     let mut code = Code::default();
+    code.copy(CONTEXT, R1);
     thread(&mut code, &maps.open.threads).jump_if(EQUAL, R0, 0, "none").copy(TASK, R0);
     if limits == CallEnds::EntryAndReturn {
         code.load(R1, CONTEXT, STACK_POINTER).load(R2, TASK, STACK).jump_if_both(AT_LEAST, R1, R2, "outermost");
