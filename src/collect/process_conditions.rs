@@ -63,6 +63,11 @@ const SWITCHES: &[&str] = &[
     "ASAN_OPTIONS",
 ];
 
+/// Switches of one process that are kept: no program is set up by more, and a process may write any.
+const MOST_SWITCHES: usize = 256;
+/// The longest name of a switch that is kept, in bytes.
+const LONGEST_NAME: usize = 64;
+
 /// Reads the conditions of a process or thread; `None` if it has ended, is about to, or is a kernel thread.
 #[must_use]
 pub fn of_process(proc: &ProcFs, cgroups: &CgroupFs, pid: u32) -> Option<ProcessConditions> {
@@ -101,8 +106,8 @@ fn limits(text: &str) -> BTreeMap<String, Bound> {
     all
 }
 
-/// The switches in the text of an `environ` file; `None` if that is not an environment: a program may write its title over
-/// it.
+/// The switches in the text of an `environ` file; `None` if they are too many, or if that is not an environment: a program
+/// may write its title over it.
 fn switches(environ: &[u8]) -> Option<BTreeMap<String, u16>> {
     if environ.is_empty() {
         return Some(BTreeMap::new());
@@ -118,11 +123,15 @@ fn switches(environ: &[u8]) -> Option<BTreeMap<String, u16>> {
             found.entry(name.to_string()).or_insert_with(|| checksum(value));
         }
     }
-    Some(found)
+    (found.len() <= MOST_SWITCHES).then_some(found)
 }
 
+/// Names are text of another program: one that could mean something to a terminal is left out.
 fn is_switch(name: &str) -> bool {
-    SWITCHES.iter().any(|known| known.strip_suffix('*').map_or(name == *known, |start| name.starts_with(start)))
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    plain
+        && name.len() <= LONGEST_NAME
+        && SWITCHES.iter().any(|known| known.strip_suffix('*').map_or(name == *known, |start| name.starts_with(start)))
 }
 
 /// A value may hold a secret, such as the password of a Java key store, and recordings are handed on: the value itself is
@@ -194,6 +203,9 @@ mod tests {
         let two = switches(b"OMP_NUM_THREADS=4\0GOMAXPROCS=\0").unwrap();
         assert_eq!(two["OMP_NUM_THREADS"], checksum(b"4"));
         assert_ne!(two["OMP_NUM_THREADS"], checksum(b"2"));
+        let many: String = (0..=MOST_SWITCHES).map(|at| format!("OMP_{at}=1\0")).collect();
+        assert_eq!(switches(many.as_bytes()), None);
+        assert_eq!(switches(b"OMP_\x1b[31m=4\0"), Some(BTreeMap::new()));
         for other in [&b"postgres: writer\0\0\0OMP_NUM_THREADS=4\0"[..], b"\0\0\0", b"GOGC=5", b"=x\0"] {
             assert_eq!(switches(other), None, "{other:?}");
         }

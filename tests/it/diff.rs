@@ -159,18 +159,21 @@ fn of_the_same_build_the_conditions_that_differ_lead_the_answer_and_no_value_of_
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/allocate.c");
     let program = dir.join("allocate").display().to_string();
     Ran::of(&mut dir.command("cc", &["-O2", "-Wl,--build-id", "-o", &program, source])).succeeds();
-    let record = |name: &str, switches: &[(&str, &str)]| {
-        let own = ["-q", "record", "--ops", "regex:total\\s(\\d+)", "-o", name, "--", &program, "1.5"];
+    let record = |name: String, switches: &[(&str, &str)]| {
+        let own = ["-q", "record", "--ops", "regex:total\\s(\\d+)", "-o", &name, "--", &program, "0.5"];
         let mut command = dir.command(IRONLAW, &own);
         Ran::of(command.env("TZ", "UTC").env_remove("GLIBC_TUNABLES").envs(switches.iter().copied())).succeeds();
     };
-    record("plain", &[]);
-    record("mapped", &[("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")]);
+    for repeat in 1..=3 {
+        record(format!("plain-{repeat}"), &[]);
+        record(format!("mapped-{repeat}"), &[("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=4096")]);
+    }
     for (base, new, word, values) in [
         ("plain", "mapped", "Regression", ["unset", "set (#"]),
         ("mapped", "plain", "Improvement", ["set (#", "unset"]),
     ] {
-        let ran = dir.line(&format!("diff {base} {new} --format json --run-noise 10")).succeeds();
+        let repeats = |name: &str| [1, 2, 3].map(|repeat| format!("{name}-{repeat}")).join(",");
+        let ran = dir.line(&format!("diff {} {} --format json", repeats(base), repeats(new))).succeeds();
         assert!(!ran.out.contains("mmap_threshold"), "{}", ran.out);
         let found = json(ran)["comparisons"][0].clone();
         assert_eq!(found["same_build"], true, "{:#}", found["new"]);
@@ -186,7 +189,7 @@ fn of_the_same_build_the_conditions_that_differ_lead_the_answer_and_no_value_of_
         assert!(lead.starts_with("Conditions differ, the build does not: environment GLIBC_TUNABLES: "), "{lead}");
         assert!(lead.contains(&format!("{word}, beyond chance")) && why.contains("may explain"), "{headline:#?}");
     }
-    let meta = std::fs::read_to_string(dir.join("mapped.ironlaw/meta.json")).unwrap();
+    let meta = std::fs::read_to_string(dir.join("mapped-1.ironlaw/meta.json")).unwrap();
     assert!(meta.contains("GLIBC_TUNABLES") && !meta.contains("mmap_threshold"), "{meta}");
 }
 
