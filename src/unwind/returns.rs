@@ -3,13 +3,11 @@
 //! places that measured functions return to are few and known: the walk goes on at the one from which the stack leads to
 //! the thread's start.
 
-use super::walk::{Stop, Walk};
-use crate::model::StackEnd;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Return addresses that are tried for one call.
-const MOST_SITES: usize = 64;
+pub(super) const MOST_SITES: usize = 64;
 /// Calls whose instruction is remembered, of one process.
 const MOST_CALLS: usize = 4096;
 
@@ -67,7 +65,7 @@ impl MeasuredCalls {
 
 /// How far the stack leads from a return address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
+pub(super) enum Reach {
     /// To an end that other words of a stack may look like: through code without tables, or to an address of zero.
     Doubtful,
     /// As far as the stack was copied.
@@ -79,17 +77,17 @@ enum Reach {
 /// A return address from which the stack leads on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Candidate {
-    site: u64,
+    pub site: u64,
     /// How far it leads.
-    reach: Reach,
+    pub reach: Reach,
     /// The function that it lies in, if its tables tell.
-    function: Option<u64>,
+    pub function: Option<u64>,
     /// The return address of that function.
-    back: Option<u64>,
+    pub back: Option<u64>,
 }
 
 /// The one of several return addresses that is right.
-fn choose(candidates: &mut Vec<Candidate>, calls: &MeasuredCalls) -> Result<u64, Lack> {
+pub(super) fn choose(candidates: &mut Vec<Candidate>, calls: &MeasuredCalls) -> Result<u64, Lack> {
     let furthest = candidates.iter().map(|it| it.reach).max();
     candidates.retain(|it| Some(it.reach) == furthest);
     let in_one_function = |all: &[Candidate]| match all {
@@ -114,44 +112,6 @@ fn choose(candidates: &mut Vec<Candidate>, calls: &MeasuredCalls) -> Result<u64,
         named.is_some() && named == it.function
     });
     in_one_function(candidates).ok_or(Lack::Sites)
-}
-
-impl Walk<'_> {
-    /// The return address that the trampoline has taken the place of. The walk stands where the measured function has just
-    /// returned, and `out` ends with it.
-    pub(super) fn put_back(
-        &mut self,
-        read: &mut impl FnMut(u64) -> Result<u64, ()>,
-        out: &mut Vec<u64>,
-    ) -> Result<u64, Lack> {
-        let (regs, sp, null_return, length) = (self.regs, self.sp, self.null_return, out.len());
-        let space = self.space;
-        let mut candidates = std::mem::take(&mut self.cache.candidates);
-        candidates.clear();
-        for site in space.measured.sites.iter().take(MOST_SITES) {
-            let within = site.wrapping_sub(1);
-            // Code without tables would have to be followed by frame pointers, which lead anywhere.
-            let Some(mapping) = space.find(within).filter(|_| !space.measured.is_trampoline(*site)) else { continue };
-            let stop = self.stretch(within, false, read, out);
-            let back = out.get(length + 1).map(|caller| caller.wrapping_add(1));
-            let is_code = out.iter().skip(length).all(|address| space.find(*address).is_some());
-            let reach = match stop {
-                Stop::Probe | Stop::End(StackEnd::Whole) if is_code && !self.null_return => Some(Reach::Whole),
-                Stop::End(StackEnd::Truncated) if is_code => Some(Reach::Cut),
-                Stop::Probe | Stop::End(StackEnd::Whole) => Some(Reach::Doubtful),
-                Stop::End(_) => None,
-            };
-            (self.regs, self.sp, self.null_return) = (regs, sp, null_return);
-            out.truncate(length);
-            let Some(reach) = reach else { continue };
-            let function = mapping.code.function(within.wrapping_sub(mapping.base));
-            let function = function.map(|address| address.wrapping_add(mapping.base));
-            candidates.push(Candidate { site: *site, reach, function, back });
-        }
-        let chosen = choose(&mut candidates, &space.measured);
-        self.cache.candidates = candidates;
-        chosen
-    }
 }
 
 #[cfg(test)]

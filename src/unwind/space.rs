@@ -77,6 +77,12 @@ impl AddressSpace {
         self.mapped.range(..=address).next_back().map(|(_, mapping)| mapping).filter(|mapping| address < mapping.end)
     }
 
+    /// The first address of the function at an address, if its tables tell.
+    pub(super) fn function(&self, address: u64) -> Option<u64> {
+        let mapping = self.find(address)?;
+        mapping.code.function(address.wrapping_sub(mapping.base)).map(|first| first.wrapping_add(mapping.base))
+    }
+
     /// The end of the last mapping.
     #[cfg(target_arch = "aarch64")]
     pub(super) fn end(&self) -> u64 {

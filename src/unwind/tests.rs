@@ -330,8 +330,9 @@ fn a_walk_goes_on_where_a_measured_function_returns_to() {
     assert_eq!(walked(&space, regs.ip, &stack), whole(set));
     let returned = walked(&space, TRAMPOLINE, &stack[1..]);
     assert_eq!(returned.2, [set - 1, caller - 1], "it has returned, and the kernel is at work");
+    space.measured.set_sites(vec![get, set].into());
     let nested = walked(&space, regs.ip, &[TRAMPOLINE, TRAMPOLINE, caller, 0]);
-    assert_eq!(nested.2, [regs.ip, set - 1, set - 1, caller - 1], "it calls itself");
+    assert_eq!(nested.2[..2], [regs.ip, get - 1], "it calls itself, as only it returns to the trampoline");
     // Both have frames of one size.
     space.measured.set_sites(vec![get, set].into());
     assert_eq!(walked(&space, regs.ip, &stack).1, Some(Lack::Call(caller)));

@@ -4,7 +4,7 @@
 use super::AddressSpace;
 use super::code::Unwinder;
 use super::cost::Cost;
-use super::returns::{Candidate, Lack};
+use super::returns::{Candidate, Lack, MOST_SITES, Reach, choose};
 use crate::abi::perf::Registers;
 use crate::error::catch_panic;
 use crate::model::StackEnd;
@@ -74,7 +74,7 @@ pub struct Cache {
     /// For code of no image: it follows frame pointers.
     nowhere: Unwinder,
     /// Return addresses that fit a measured call, of the walk in hand.
-    pub(super) candidates: Vec<Candidate>,
+    candidates: Vec<Candidate>,
 }
 
 impl Default for Cache {
@@ -99,16 +99,16 @@ impl Cache {
 }
 
 /// A walk on its way.
-pub(super) struct Walk<'a> {
-    pub(super) space: &'a AddressSpace,
-    pub(super) cache: &'a mut Cache,
-    pub(super) regs: framehop::UnwindRegsNative,
+struct Walk<'a> {
+    space: &'a AddressSpace,
+    cache: &'a mut Cache,
+    regs: framehop::UnwindRegsNative,
     /// Bytes of unwind instructions that may still be evaluated.
     left: usize,
     /// The stack pointer that the sample, or the last signal on the way, found.
-    pub(super) sp: u64,
+    sp: u64,
     /// It ended at a return address of zero.
-    pub(super) null_return: bool,
+    null_return: bool,
     /// As many addresses end it.
     deepest: usize,
     /// What it lacked at a measured call.
@@ -128,7 +128,7 @@ pub struct WalkEnd {
 
 /// Where a part of a walk ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+enum Stop {
     /// At the return of a measured function.
     Probe,
     End(StackEnd),
@@ -229,8 +229,46 @@ impl Walk<'_> {
         }
     }
 
+    /// The return address that the trampoline has taken the place of. The walk stands where the measured function has just
+    /// returned, and `out` ends with that function unless it has done so already.
+    fn put_back(&mut self, read: &mut impl FnMut(u64) -> Result<u64, ()>, out: &mut Vec<u64>) -> Result<u64, Lack> {
+        let (regs, sp, null_return, length) = (self.regs, self.sp, self.null_return, out.len());
+        let space = self.space;
+        let measured = out.last().and_then(|within| space.function(*within));
+        let mut candidates = std::mem::take(&mut self.cache.candidates);
+        candidates.clear();
+        for site in space.measured.sites().iter().take(MOST_SITES) {
+            let within = site.wrapping_sub(1);
+            // Code without tables would have to be followed by frame pointers, which lead anywhere.
+            if space.find(within).is_none() || space.measured.is_trampoline(*site) {
+                continue;
+            }
+            let stop = self.stretch(within, false, read, out);
+            let back = out.get(length + 1).map(|caller| caller.wrapping_add(1));
+            let is_code = out.iter().skip(length).all(|address| space.find(*address).is_some());
+            // Only the measured function returns to the trampoline.
+            let outer = out.last().and_then(|within| space.function(*within));
+            let is_other = stop == Stop::Probe && measured.is_some() && outer != measured;
+            let reach = match stop {
+                _ if is_other => None,
+                Stop::Probe | Stop::End(StackEnd::Whole) if is_code && !self.null_return => Some(Reach::Whole),
+                Stop::End(StackEnd::Truncated) if is_code => Some(Reach::Cut),
+                Stop::Probe | Stop::End(StackEnd::Whole) => Some(Reach::Doubtful),
+                Stop::End(_) => None,
+            };
+            (self.regs, self.sp, self.null_return) = (regs, sp, null_return);
+            out.truncate(length);
+            if let Some(reach) = reach {
+                candidates.push(Candidate { site: *site, reach, function: space.function(within), back });
+            }
+        }
+        let chosen = choose(&mut candidates, &space.measured);
+        self.cache.candidates = candidates;
+        chosen
+    }
+
     /// From an address to the return of the next measured function, or to the end.
-    pub(super) fn stretch(
+    fn stretch(
         &mut self,
         from: u64,
         exact: bool,

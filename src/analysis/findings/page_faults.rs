@@ -90,7 +90,7 @@ fn minor(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     };
     let leading = kinds.first();
     let which = leading.map_or("the kernel's functions do not show of which kind".to_string(), |(kind, share)| {
-        format!("{} are seen in {}", percent(*share), kind.words())
+        format!("at least {} is for {}", percent(*share), kind.words())
     });
     Ok(Some(Finding {
         rule: RULE.id,

@@ -208,7 +208,7 @@ pub(in crate::analysis) fn requester<'a>(innermost_first: impl Iterator<Item = &
 }
 
 /// Whether the function belongs to the C library or its companion libraries: its caller is more informative.
-pub(super) fn is_c_library(function: &Function) -> bool {
+pub(in crate::analysis) fn is_c_library(function: &Function) -> bool {
     let module = crate::analysis::names::short(&function.module);
     let libraries = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "libstdc++", "[vdso]"];
     libraries.iter().any(|name| module.starts_with(name))

@@ -1,6 +1,6 @@
 //! The code in which a cost of slow operations lies: the deepest function that most of the cost is in or below.
 
-use crate::analysis::findings::wait_targets::requester;
+use crate::analysis::findings::wait_targets::{is_c_library, requester};
 use crate::analysis::names::Names;
 use crate::analysis::offcpu::{kernel, user};
 use crate::model::StackId;
@@ -25,19 +25,21 @@ pub(super) enum CostKind {
 }
 
 /// The place, innermost function first, with its callers; empty if no function has most of the cost. Where most of the cost
-/// of samples is in the kernel below it, the kernel's function comes first.
+/// of samples is in the kernel below it, the kernel's function comes first, and of the C library on the way there only what the
+/// program called.
 pub(super) fn place(profile: &Profile, names: &Names, costs: &Costs, kind: CostKind) -> Vec<String> {
     let all: f64 = costs.values().sum();
     let paths = costs.iter().map(|(stack, cost)| (path(profile, names, *stack, kind), *cost)).collect();
     let found = deepest(paths, all);
     let name = |function: &u32| names.functions[*function as usize].name.clone();
-    let callers = found.iter().rev().take(DEPTH).map(name);
     if found.is_empty() || kind == CostKind::Waits {
-        return callers.collect();
+        return found.iter().rev().take(DEPTH).map(name).collect();
     }
     let below = costs.iter().filter(|(stack, _)| path(profile, names, **stack, kind).starts_with(&found));
     let service = deepest(below.map(|(stack, cost)| (kernel_path(profile, names, *stack), *cost)).collect(), all);
-    service.last().map(name).into_iter().chain(callers).collect()
+    let library = found.iter().rev().take_while(|function| is_c_library(&names.functions[**function as usize])).count();
+    let passed = if service.is_empty() { 0 } else { library.saturating_sub(1) };
+    service.last().into_iter().chain(found.iter().rev().skip(passed).take(DEPTH)).map(name).collect()
 }
 
 /// The path from the outermost function to the deepest one that most of the cost is in or below.
