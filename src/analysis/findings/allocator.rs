@@ -36,9 +36,13 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         confidence: Confidence::Medium,
         place: part.place(),
         culprits: Vec::new(),
-        refuted_by: "another allocator (LD_PRELOAD) makes no difference",
-        next_step: "Find the callers that allocate most and let them reuse memory, or try another allocator \
-                    (LD_PRELOAD)."
-            .to_string(),
+        refuted_by: "the same time in the allocator where fewer callers allocate",
+        next_step: match part.threads() {
+            1 => "Find the callers that allocate most and let them reuse memory.",
+            _ => {
+                "Find the callers that allocate most and let them reuse memory, or try another allocator (LD_PRELOAD)."
+            }
+        }
+        .to_string(),
     }))
 }

@@ -69,17 +69,32 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     );
     let holder = waits.as_ref().ok().filter(|_| mostly_locks && costs.locked >= costs.running);
     let holder = holder.and_then(|waits| waits.holders_wait());
+    let allocator = waits.as_ref().ok().filter(|_| mostly_locks).and_then(|waits| waits.allocator_waiters());
     evidence.extend(holder.map(|wait| Evidence::plain("blocked with the lock", wait.seconds, U::Seconds)));
     let at = mostly_below(place.as_ref()) + &lock.map_or(String::new(), |lock| format!(", by {lock}"));
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(costs.share),
-        claim: claim(context, &costs, mostly_locks, waits.is_ok(), &at)? + &holder.map_or(String::new(), held),
+        claim: claim(context, &costs, mostly_locks, waits.is_ok(), &at)?
+            + if allocator.is_some() { " The lock is one of the memory allocator's." } else { "" }
+            + &holder.map_or(String::new(), held),
         evidence,
         confidence,
-        next_step: holder
-            .map_or_else(|| next_step(mostly_locks, waits.is_ok()), |wait| holders_step(context, wait.cause)),
+        next_step: match (holder, allocator) {
+            (Some(wait), _) => holders_step(context, wait.cause),
+            (None, Some(1)) => {
+                "One thread waits, so another one has the lock for long: see which of them frees, trims \
+                                (malloc_trim) or allocates much meanwhile, and let it do less at a time."
+                    .to_string()
+            }
+            (None, Some(_)) => {
+                "Let threads reuse memory instead of returning it, or try an allocator with more of its \
+                                own memory for each (LD_PRELOAD)."
+                    .to_string()
+            }
+            (None, None) => next_step(mostly_locks, waits.is_ok()),
+        },
         place,
         culprits: Vec::new(),
         refuted_by: "the waits end when work arrives: then threads were idle; or CPUs are short, and the holder waits for one",

@@ -2,6 +2,7 @@
 //! storage, for others. A wait in a lock's system call is not assumed to be for a lock: idle threads wait there too.
 
 use super::Place;
+use super::families::is_allocator;
 use super::limits::SHORT_WAIT;
 use super::paths::{WaitReason, lock_taker, lock_wait_reason};
 use super::stacks::Paths;
@@ -40,6 +41,8 @@ struct StackSamples {
     pid: u32,
     tid: u32,
     incomplete: bool,
+    /// Whether the memory allocator waits.
+    in_allocator: bool,
     path: Vec<u32>,
     sum: Sum,
 }
@@ -130,7 +133,9 @@ impl<'a> Waits<'a> {
             .into_iter()
             .map(|((reason, cause, pid, tid, incomplete, stack), sum)| {
                 let path = path(profile, names, stack, locks);
-                StackSamples { reason, cause, pid, tid, incomplete, path, sum }
+                let mut calls = names.walk(profile, stack).map(|call| &names.functions[call.function as usize]);
+                let in_allocator = calls.any(is_allocator);
+                StackSamples { reason, cause, pid, tid, incomplete, in_allocator, path, sum }
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
@@ -142,6 +147,17 @@ impl<'a> Waits<'a> {
         let mut sum = Sum::default();
         self.rows.iter().filter(|row| reasons.contains(&row.reason)).for_each(|row| sum.join(&row.sum));
         sum
+    }
+
+    /// The threads that wait for locks of the memory allocator, if that is most of what is waited for.
+    pub fn allocator_waiters(&self) -> Option<usize> {
+        let mut threads: FxHashSet<u32> = FxHashSet::default();
+        let mut seconds = [0.0; 2];
+        for row in self.rows.iter().filter(|row| row.reason == WaitReason::Lock) {
+            seconds[usize::from(row.in_allocator)] += row.sum.seconds;
+            threads.extend(row.in_allocator.then_some(row.tid));
+        }
+        (seconds[1] > seconds[0]).then_some(threads.len())
     }
 
     /// The threads that have waited since before the capture.
@@ -293,6 +309,22 @@ mod tests {
         let tail = "app!work;/lib/libc.so.6!fflush;/lib/libc.so.6!write;[kernel]!pipe_write";
         assert_eq!(found(50, tail), Some((Cause::Pipe, 150)), "the taker's frame is gone");
         assert_eq!(found(50, "app!main;app!read_input;/lib/libc.so.6!read;[kernel]!pipe_read"), None, "elsewhere");
+    }
+
+    #[test]
+    fn locks_of_the_allocator_are_told_from_others_with_those_who_wait() {
+        const MALLOC: &str =
+            "app!main;app!serve;/lib/libc.so.6!malloc;/lib/libc.so.6!__lll_lock_wait_private;[kernel]!futex_wait";
+        const OTHER: &str = "app!main;app!serve;pthread_mutex_lock;[kernel]!futex_wait";
+        for (other, expected) in [(10, Some(1)), (200, None)] {
+            let mut synthetic = Synthetic::new();
+            synthetic.off_cpu(0, 41, TaskState::Sleeping, 100, Some(0), MALLOC);
+            synthetic.off_cpu(0, 42, TaskState::Sleeping, other, Some(0), OTHER);
+            let profile = synthetic.finish();
+            let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+            let waits = Waits::of(&profile, &names, &tasks, &Selection::default(), &LockCode::default());
+            assert_eq!(waits.allocator_waiters(), expected);
+        }
     }
 
     #[test]
