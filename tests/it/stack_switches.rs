@@ -133,7 +133,7 @@ fn measuring_a_function_loses_no_callers_of_it() {
         let set = share_below(&waits, "wait_for_disk", &["handle_set"]);
         eprintln!("{mount}: {main} of the waits to main, {set} by handle_set");
         assert!(main > 0.95, "{main} of the waits lead to main: {waits:?}");
-        assert!((0.3..0.7).contains(&set), "it waits as often as the other: {waits:?}");
+        assert!((0.2..0.8).contains(&set), "it waits as often as the other: {waits:?}");
     }
 }
 
