@@ -13,7 +13,7 @@ fn found(dir: &Dir, wake: &str) -> (Vec<Value>, f64) {
     let report = dir.report("run.ironlaw", "");
     let each = report["metrics"]["voluntary_switches_per_op"]["value"].as_f64();
     let each = each.unwrap_or_else(|| panic!("wake-ups were not counted: {}", report["notes"]));
-    (report["findings"].as_array().cloned().unwrap_or_default(), each)
+    (report["findings"]["found"].as_array().cloned().unwrap_or_default(), each)
 }
 
 #[test]
