@@ -35,6 +35,7 @@ mod observe;
 mod offcpu;
 mod operation_latency;
 mod operations;
+mod parked;
 mod per_op;
 mod profile_tree;
 mod ranking;

@@ -63,4 +63,5 @@ mod stat;
 mod sweep;
 mod tui;
 mod usdt;
+mod wake_ups;
 mod watch;

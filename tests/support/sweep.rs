@@ -307,6 +307,7 @@ fn run(n: u32) -> Run {
         metrics: Vec::new(),
         split: Split { running: no, queued: no, throttled: no, blocked: Vec::new(), unseen: no },
         balance: Measure::exact(0.97),
+        parked: 0,
         workers: Vec::new(),
         virtual_machine: false,
         stolen_in_cpu_time: None,

@@ -4,10 +4,12 @@
 use super::conditions::Conditions;
 use super::quantity::{RatioCell, Reading, readings};
 use crate::analysis::operation_latency::{LatencyCounts, QuantileError, quantile_errors};
+use crate::analysis::parked::parked;
 use crate::analysis::sweep::Run;
-use crate::analysis::{Counters, Tasks, TimeRange, Window, operations, value_of};
+use crate::analysis::{Counters, Selection, StackCounts, Tasks, TimeRange, Window, operations, threads};
 use crate::model::profile::Profile;
 use crate::model::{Measure, MetricId, OpsSpec, Scope, Why};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
 /// The part of a recording to compare, and what a sweep knows of it.
@@ -83,8 +85,13 @@ impl Digest {
         let alive = u32::try_from(tasks.iter().count()).unwrap_or(u32::MAX).max(1);
         let run = Run::of(profile, part.width.unwrap_or(alive), window);
         // A sweep knows how many threads should work; otherwise all threads that lived count.
-        let had = |seconds: f64| part.width.map(|n| f64::from(n) * seconds);
-        let read = |window: Window, ops| readings(&counters, window, ops, had(window.span().seconds()));
+        let parked = Parked::of(profile, &tasks, &counters, window);
+        let idle = run.parked;
+        let had = |window: Window| match part.width {
+            Some(n) => Some(f64::from(n.saturating_sub(idle).max(1)) * window.span().seconds()),
+            None => parked.others(&counters, window),
+        };
+        let read = |window: Window, ops| readings(&counters, window, ops, had(window));
         let whole = read(window, operations(profile, window));
         let spans = windows(profile, window);
         let ops_by_window = counted_by_window(profile, window, spans.len());
@@ -94,12 +101,12 @@ impl Digest {
         };
         Digest {
             conditions: Conditions::of(profile, &part.name, seconds, &part.cpus, part.width),
-            threads: threads(&tasks, &counters, window),
+            threads: cycles_by_thread(&tasks, &counters, window),
             windows: spans.iter().map(slot).collect(),
             ops_by_window,
             quantile_errors: errors(&counters, &whole, window),
             whole,
-            run: with_threads(run, &counters, part.width, window),
+            run: with_threads(run, had(window)),
         }
     }
 
@@ -121,14 +128,28 @@ fn errors(counters: &Counters, whole: &[Reading], window: Window) -> BTreeMap<Me
     ids.into_iter().zip(errors).filter_map(|(id, error)| Some((id, error?))).collect()
 }
 
-/// Takes the factors of the threads that lived, unless a sweep defines how many should work.
-fn with_threads(mut run: Run, counters: &Counters, width: Option<u32>, window: Window) -> Run {
-    if width.is_none() {
-        let metrics = crate::analysis::metrics(counters, &crate::analysis::ThreadSet::All, window, None);
-        let wall = run.totals.wall;
-        run.totals.threads = value_of(&metrics, MetricId::Threads).map(|threads| threads * wall);
-    }
+/// Takes the factors of the threads that ran.
+fn with_threads(mut run: Run, had: Option<f64>) -> Run {
+    run.totals.threads = had.map_or(run.totals.threads, Measure::exact);
     run
+}
+
+/// The threads that hardly ran: their time is not time that work could have had.
+struct Parked(FxHashSet<u32>);
+
+impl Parked {
+    fn of(profile: &Profile, tasks: &Tasks, counters: &Counters, window: Window) -> Parked {
+        let counts = StackCounts::of(profile, tasks, &Selection::default());
+        Parked(parked(&threads(tasks, counters, &counts, window)))
+    }
+
+    /// The time that all other threads had in a window, seconds; `None` if no time of threads was counted.
+    fn others(&self, counters: &Counters, window: Window) -> Option<f64> {
+        let time = |scope| counters.delta("thread-time", scope, window).value().map(|ns| ns * 1e-9);
+        let parked: f64 = self.0.iter().filter_map(|tid| time(Scope::Thread(*tid))).sum();
+        let all = time(Scope::Target)?;
+        Some(all - parked).filter(|rest| *rest > 0.0)
+    }
 }
 
 fn windows(profile: &Profile, within: Window) -> Vec<Window> {
@@ -149,7 +170,7 @@ fn counted_by_window(profile: &Profile, within: Window, windows: usize) -> bool 
     known || (windows > 0 && read as f64 >= 0.8 * windows as f64)
 }
 
-fn threads(tasks: &Tasks, counters: &Counters, window: Window) -> BTreeMap<String, RatioCell> {
+fn cycles_by_thread(tasks: &Tasks, counters: &Counters, window: Window) -> BTreeMap<String, RatioCell> {
     let mut groups: BTreeMap<String, RatioCell> = BTreeMap::new();
     for task in tasks.iter() {
         let read = |name| counters.delta(name, Scope::Thread(task.tid), window);

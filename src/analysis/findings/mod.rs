@@ -35,6 +35,7 @@ mod steal;
 mod sweep;
 mod throttling;
 mod tlb_flush;
+mod useless_wake_ups;
 mod user_spin;
 pub(super) mod wait_targets;
 mod waits;
@@ -55,6 +56,7 @@ const RULES: &[Rule] = &[
     steal::RULE,
     cpu_queue::RULE,
     lock_wait::RULE,
+    useless_wake_ups::RULE,
     block_io::RULE,
     memory_pressure::RULE,
     imbalance::RULE,

@@ -1,8 +1,9 @@
 //! One thread that does all the work: it limits the program, however many CPUs there are. Single-threaded programs do
-//! not count: nobody expects them to use more than one CPU.
+//! not count, nor do threads that hardly ran: nobody expects them to use more than one CPU.
 
 use super::imbalance::wanted;
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole};
+use crate::analysis::parked::parked;
 use crate::analysis::text::{name, percent};
 use crate::model::{Unit as U, Why};
 
@@ -24,7 +25,9 @@ const SERIAL: f64 = 0.95;
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let wall = context.wall()?;
     context.require_work()?;
-    let measured: Vec<_> = context.threads.iter().filter_map(|row| Some((row, wanted(row)?))).collect();
+    let parked = parked(&context.threads);
+    let works = context.threads.iter().filter(|row| !parked.contains(&row.task.tid));
+    let measured: Vec<_> = works.filter_map(|row| Some((row, wanted(row)?))).collect();
     let busiest = measured.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
     let Some((first, most)) = busiest else { return Err(Why::NotRecorded) };
     let lasts = first.lifetime.seconds() >= wall / 2.0;

@@ -5,6 +5,7 @@ use super::code_path::{CodeClass, CodePath, Families};
 use super::families::KernelEntry;
 use super::fault_kinds::FaultKind;
 use super::paths::lock_taker;
+use super::waits::{Sleepers, path};
 use crate::analysis::LockCalls;
 use crate::analysis::calltree::CallTree;
 use crate::analysis::names::{Call, CodeKind, Function, Names, UNRESOLVED};
@@ -204,6 +205,24 @@ impl<'a> Stacks<'a> {
             }
         }
         CodeShare { share: self.share(weight), stacks: self, rows, heaviest: OnceCell::new() }
+    }
+
+    /// The weight of these threads in the kernel or a library below the place where they sleep, and all of theirs.
+    pub fn at_sleep(&self, group: &Sleepers) -> (u64, u64) {
+        let mut known: FxHashMap<StackId, bool> = FxHashMap::default();
+        let (mut at, mut all) = (0_u64, 0_u64);
+        for (row, kind) in self.rows().filter(|(row, _)| group.threads.contains_key(&row.tid)) {
+            all = all.saturating_add(row.weight);
+            // The own code of the function that waits is not part of waiting.
+            if kind.class == CodeClass::Own {
+                continue;
+            }
+            let is_there = |stack| path(self.profile, self.names, Some(stack), &LockCode::default()) == group.path;
+            if row.stack.is_some_and(|stack| *known.entry(stack).or_insert_with(|| is_there(stack))) {
+                at = at.saturating_add(row.weight);
+            }
+        }
+        (at, all)
     }
 
     /// Share of the weight, 0 to 1.

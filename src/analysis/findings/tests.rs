@@ -102,7 +102,7 @@ fn a_healthy_program_and_an_idle_one_have_no_findings() {
     let results = check("healthy", healthy(), &[]);
     let undecided: Vec<_> = results.undecided.iter().filter(|(.., why)| *why != Why::NotSupported).collect();
     assert!(undecided.is_empty(), "{undecided:?}");
-    assert_eq!((results.undecided.len(), results.clear.len()), (7, 19));
+    assert_eq!((results.undecided.len(), results.clear.len()), (7, 20));
     let mut pool = idle();
     wait(&mut pool, 42, Sleeping, 9, 1_000, &format!("{MAIN};/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}"));
     wait(&mut pool, 41, Sleeping, 90, 100, &format!("{MAIN};[kernel]!tcp_recvmsg;[kernel]!schedule"));
@@ -529,7 +529,7 @@ fn with_counters() -> Synthetic {
 fn hardware_counters_decide_their_rules_and_without_them_nothing_is_decided() {
     const G: u64 = 1_000_000_000;
     let results = check("healthy", with_counters(), &[]);
-    assert_eq!((results.undecided, results.clear.len()), (vec![], 26));
+    assert_eq!((results.undecided, results.clear.len()), (vec![], 27));
     type Plant = (&'static str, &'static [(&'static str, u64)], &'static [(&'static str, Confidence)]);
     let memory: &[(&str, u64)] = &[("stalls-l3-miss", 9 * G)];
     let rows: [Plant; 9] = [

@@ -19,6 +19,7 @@ use crate::analysis::wait_coverage::WaitCoverage;
 use crate::model::profile::Profile;
 use crate::model::{LockCode, OffCpu, StackEnd, StackId, TaskState};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// The waits of one reason.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +47,22 @@ struct StackSamples {
     path: Vec<u32>,
     sum: Sum,
 }
+
+/// The threads that go to sleep at one place, in whatever process.
+#[derive(Debug, Clone)]
+pub(super) struct Sleepers {
+    /// Labels from the root to the function that requests the wait.
+    pub path: Vec<u32>,
+    /// Threads that do so often, with their waits.
+    pub threads: FxHashMap<u32, u64>,
+    /// Their waits altogether.
+    pub count: u64,
+    pid: u32,
+    incomplete: bool,
+}
+
+/// Part of the waits of the one that waits most often from which a thread sleeps as often as others at a place. [P]
+const AS_OFTEN: f64 = 0.1;
 
 /// What a thread has waited in since before the capture.
 #[derive(Debug, Clone, Copy)]
@@ -185,6 +202,32 @@ impl<'a> Waits<'a> {
         self.most(|row| reasons.contains(&row.reason), only_short)
     }
 
+    /// The threads that go to sleep for these reasons, by the place where they do.
+    pub fn sleepers(&self, reasons: &[WaitReason]) -> Vec<Sleepers> {
+        let mut groups: BTreeMap<(WaitReason, &[u32]), Sleepers> = BTreeMap::new();
+        let counts = |row: &&StackSamples| {
+            reasons.contains(&row.reason) && matches!(row.cause, Cause::Lock | Cause::Events) && !row.path.is_empty()
+        };
+        for row in self.rows.iter().filter(counts) {
+            let (pid, incomplete) = (row.pid, row.incomplete);
+            let none = || Sleepers { path: row.path.clone(), threads: FxHashMap::default(), count: 0, pid, incomplete };
+            let group = groups.entry((row.reason, &row.path)).or_insert_with(none);
+            *group.threads.entry(row.tid).or_default() += row.sum.count;
+        }
+        let mut groups: Vec<Sleepers> = groups.into_values().collect();
+        for group in &mut groups {
+            let most = group.threads.values().copied().max().unwrap_or(0) as f64;
+            group.threads.retain(|_, count| *count as f64 >= most * AS_OFTEN);
+            group.count = group.threads.values().sum();
+        }
+        groups
+    }
+
+    /// Where these threads sleep.
+    pub fn place_of_sleepers(&self, group: &Sleepers) -> Place {
+        self.paths.place(group.pid, group.incomplete, &group.path, group.threads.clone())
+    }
+
     /// What the one who has the lock that threads wait for most is blocked in itself, if that is why they wait.
     pub fn holders_wait(&self) -> Option<HoldersWait> {
         let mut paths: FxHashMap<(u32, &[u32]), (f64, FxHashSet<u32>)> = FxHashMap::default();
@@ -268,7 +311,7 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause, locks: 
 }
 
 /// The path from the root to the function that requested the wait, without the functions that implement it.
-fn path(profile: &Profile, names: &Names, stack: Option<StackId>, locks: &LockCode) -> Vec<u32> {
+pub(super) fn path(profile: &Profile, names: &Names, stack: Option<StackId>, locks: &LockCode) -> Vec<u32> {
     let calls: Vec<_> = names.walk(profile, stack).collect();
     let functions: Vec<&Function> = calls.iter().map(|call| &names.functions[call.function as usize]).collect();
     let root_first: Vec<&Function> = functions.iter().rev().copied().collect();

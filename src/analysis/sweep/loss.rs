@@ -3,7 +3,7 @@
 
 use super::owner::owner;
 use super::types::{Cost, FunctionId, Loss, LossRow, PathCost, Point, Run};
-use crate::analysis::Coverage;
+use crate::analysis::{CodeKind, Coverage};
 use crate::model::Unit;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -185,11 +185,18 @@ fn waiting(costs: &Costs, sum: Sum) -> f64 {
     2.0 * mean * mean / (sum.samples as f64).max(1.0)
 }
 
+/// Whether this is how the kernel runs BPF programs of those who watch: what they cost is not the program's.
+fn observes(function: &FunctionId) -> bool {
+    const DISPATCHERS: [&str; 3] = ["__traceiter_", "__bpf_trace_", "bpf_trace_run"];
+    function.kind == CodeKind::Kernel && DISPATCHERS.iter().any(|start| function.name.starts_with(start))
+}
+
 /// One row per function of either side, the largest growth first.
 fn rows(before: &Costs, after: &Costs) -> Vec<LossRow> {
     let lost = after.whole - before.whole;
     let shared = after.whole > LEAST * before.whole;
-    let functions: BTreeSet<_> = before.functions.keys().chain(after.functions.keys()).collect();
+    let all = before.functions.keys().chain(after.functions.keys());
+    let functions: BTreeSet<_> = all.filter(|function| !observes(function)).collect();
     let noise = RunNoise::of([before, after]);
     let row = |function: &FunctionId| {
         let sums = [before, after].map(|costs| costs.functions.get(function).copied().unwrap_or_default());
@@ -235,6 +242,16 @@ mod tests {
 
     fn of(base: &[(&str, u64)], here: &[(&str, u64)]) -> Loss {
         Loss::of(&point(vec![sampled(1, base, &[])]), &point(vec![sampled(8, here, &[])])).unwrap()
+    }
+
+    #[test]
+    fn how_the_kernel_runs_programs_of_those_who_watch_is_not_code_that_costs_more() {
+        let loss = of(
+            &[("main;work", 1000), ("main;[kernel]!schedule;[kernel]!bpf_trace_run1", 10)],
+            &[("main;work", 2000), ("main;[kernel]!schedule;[kernel]!bpf_trace_run1", 500), ("main;bpf_trace_run1", 9)],
+        );
+        let named: Vec<_> = loss.functions.iter().map(|row| (row.function.name.as_str(), row.function.kind)).collect();
+        assert_eq!(named, [("work", CodeKind::User), ("bpf_trace_run1", CodeKind::User)]);
     }
 
     /// Function, share of cycles in percent at 1 and at 160 threads, cycles per operation at both, share of the loss.

@@ -4,6 +4,7 @@ use super::cost::Sums;
 use super::split::{Clocks, split};
 use super::types::{Cost, Run, RunLatency, Split};
 use crate::analysis::observe::Observation;
+use crate::analysis::parked::parked;
 use crate::analysis::{
     Axis, Cause, Counters, Names, Selection, StackCounts, Tasks, ThreadRow, ThreadSet, TimeRange, Totals, Window,
     cpu_users, metrics, offcpu, operations, summary, threads,
@@ -44,8 +45,8 @@ impl Run {
             Some((axis, _)) if axis != first.selection.axis => counted(axis),
             _ => first,
         };
-        let workers = workers(&tasks, &counters, n, &clocked, window);
         let rows = threads(&tasks, &counters, &clocked, window);
+        let (workers, parked) = workers(&rows, &counters, n, window);
         let waits = waits(profile, (&names, &tasks, locks), &workers, window);
         let seconds = |name| counters.delta(name, Scope::Target, window).map(|ns| ns * 1e-9);
         let delay = delay(seconds("run-delay"), waits.as_ref());
@@ -60,6 +61,7 @@ impl Run {
             metrics,
             split,
             balance: balance(&workers),
+            parked,
             workers: workers.iter().filter_map(|worker| worker.cpu.value().copied()).collect(),
             virtual_machine: profile.meta.host.virtual_machine,
             stolen_in_cpu_time: profile.meta.host.stolen_in_cpu_time,
@@ -90,10 +92,9 @@ struct Worker {
     cpu: Measure<f64>,
 }
 
-/// The `n` threads with most CPU time. A thread that came and went between two readings has its part of the samples
-/// instead.
-fn workers(tasks: &Tasks, counters: &Counters, n: u32, counts: &StackCounts, window: Window) -> Vec<Worker> {
-    let rows = threads(tasks, counters, counts, window);
+/// The `n` threads with most CPU time, and how many of these hardly ran and are no workers. A thread that came and went between
+/// two readings has its part of the samples instead.
+fn workers(rows: &[ThreadRow], counters: &Counters, n: u32, window: Window) -> (Vec<Worker>, u32) {
     let samples = rows.iter().map(|row| row.samples).fold(0, u64::saturating_add);
     let all = counters.delta("task-clock", Scope::Target, window).map(|ns| ns * 1e-9);
     let sampled = |row: &ThreadRow| {
@@ -105,7 +106,10 @@ fn workers(tasks: &Tasks, counters: &Counters, n: u32, counts: &StackCounts, win
     let known = |worker: &Worker| worker.cpu.value().copied().unwrap_or(-1.0);
     workers.sort_by(|a, b| known(b).total_cmp(&known(a)));
     workers.truncate(n as usize);
-    workers
+    let (parked, wanted) = (parked(rows), workers.len());
+    workers.retain(|worker| !parked.contains(&worker.tid));
+    let parked = u32::try_from(wanted - workers.len()).unwrap_or(n);
+    (workers, parked)
 }
 
 /// Missing threads do not count: starting fewer threads than requested is not imbalance.

@@ -19,6 +19,8 @@ pub struct Run {
     pub split: Split,
     /// Mean over maximum CPU time of the `n` threads with most of it, 0 to 1: 1 is balanced.
     pub balance: Measure<f64>,
+    /// How many of the `n` threads with most CPU time hardly ran: they are no workers.
+    pub parked: u32,
     /// CPU time of the threads with most of it, at most `n`, most first.
     pub workers: Vec<f64>,
     /// Whether it ran in a virtual machine, where CPU time without cycles need not be a slow clock.

@@ -9,7 +9,7 @@ use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::findings::paths::{WaitReason, code_class_by, lock_taker, wait_reason_by};
 use crate::analysis::names::{CodeKind, Function};
 use crate::analysis::sweep::{
-    Estimate, FunctionId, Loss, PathCost, Point, PointMetrics, RegionFit, Run, SliceKind, Stack,
+    Estimate, FunctionId, Loss, PathCost, Point, PointMetrics, RegionFit, Run, Slice, SliceKind, Stack,
 };
 use crate::model::{Measure, MetricId, Region, Why};
 use rustc_hash::FxHashSet;
@@ -48,6 +48,8 @@ pub(super) struct WidthContext<'a> {
     waits: Result<GrowthByClass<WaitReason>, Why>,
     /// The CPU time that only a contended lock takes.
     slow_locks: Option<Change>,
+    /// Cores of threads that hardly ran, where the threads that did lost on their own.
+    parked: f64,
 }
 
 /// What CPU time per operation grew by: more or slower instructions, or both where they were not counted.
@@ -74,6 +76,24 @@ fn slow_locks(base: &[Run], here: &[Run]) -> Option<Change> {
     };
     let growths = GrowthByClass::of(base, here, |run| Some(&run.cpu), limits::FEWEST_SAMPLES, class);
     growths.ok().map(|growths| growths.get(true))
+}
+
+/// The cores of threads that hardly ran, beyond those at the base. Where a width adds only such threads and the others go on as
+/// before, all work is done by too few. Where the others need more CPU time for an operation, the width is not the number of
+/// workers, and what grew is the reason.
+fn parked(base: &Point, here: &Point) -> f64 {
+    let idle = |point: &Point| mean(point, |run| Ok(f64::from(run.parked))).map_or(0.0, |mean| mean.value);
+    let cost = |point: &Point| point.numbers.cpu_ns_per_op.value().map(|estimate| Mean::from(*estimate));
+    let (before, after) = (idle(base), idle(here));
+    let (Some(was), Some(is)) = (cost(base), cost(here)) else { return 0.0 };
+    let change = Change { base: was, here: is };
+    let (Some(rate), Some(rate_here)) = (base.numbers.ops_per_s.value(), here.numbers.ops_per_s.value()) else {
+        return 0.0;
+    };
+    // At the base they had as much time for an operation as its rate leaves them.
+    let added = after - before * rate_here.mean / rate.mean;
+    let grew = change.grew() && change.grew_by_factor(limits::HOTTER);
+    if grew && added.is_finite() { added.clamp(0.0, f64::from(here.n) - 1.0) } else { 0.0 }
 }
 
 /// The paths to functions that take a lock by its code.
@@ -110,6 +130,7 @@ impl<'a> WidthContext<'a> {
             explained: ExplainedShares::default(),
             cpu: cpu(&base.runs, &here.runs),
             slow_locks: slow_locks(&base.runs, &here.runs),
+            parked: Some(parked(base, here)).filter(|parked| f64::from(here.n) - parked > stack.useful).unwrap_or(0.0),
             waits: GrowthByClass::of(
                 &base.runs,
                 &here.runs,
@@ -125,17 +146,29 @@ impl<'a> WidthContext<'a> {
         self.loss.and_then(|loss| loss.coverage.as_ref()).filter(|coverage| coverage.is_too_low())
     }
 
-    /// Number of cores lost.
+    /// Number of cores lost, without threads that hardly ran where they are no reason.
     pub fn lost(&self) -> f64 {
-        f64::from(self.here.n) - self.stack.useful
+        self.wanted() - self.stack.useful
+    }
+
+    /// The width, without threads that hardly ran where they are no reason.
+    pub fn wanted(&self) -> f64 {
+        f64::from(self.here.n) - self.parked
+    }
+
+    /// Number of threads that are left out because they hardly ran, and those that ran lost on their own.
+    pub fn parked(&self) -> f64 {
+        self.parked
     }
 
     /// The share of the lost cores in these slices, 0 to 1. Where a slice became smaller than at the base, the others
     /// took more than was lost in all: they share what they took, so that all shares together are at most 1.
     pub fn share(&self, kinds: &[SliceKind]) -> f64 {
+        // Nothing is known of the time of threads that hardly ran.
+        let cores = |slice: &Slice| slice.cores - if slice.kind == SliceKind::Unseen { self.parked } else { 0.0 };
         let slices = || self.stack.slices.iter();
-        let taken: f64 = slices().map(|slice| slice.cores.max(0.0)).sum();
-        let these: f64 = slices().filter(|slice| kinds.contains(&slice.kind)).map(|slice| slice.cores).sum();
+        let taken: f64 = slices().map(|slice| cores(slice).max(0.0)).sum();
+        let these: f64 = slices().filter(|slice| kinds.contains(&slice.kind)).map(cores).sum();
         (these / taken.max(self.lost())).clamp(0.0, 1.0)
     }
 

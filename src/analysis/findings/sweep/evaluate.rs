@@ -3,12 +3,12 @@
 use super::context::WidthContext;
 use super::rule::{CostKind, Rule};
 use super::values::{lost, seems_lost};
-use super::{RULES, address_space, lock_costs, tail_latency};
+use super::{RULES, address_space, lock_costs, tail_latency, useless_wake_ups};
 use crate::analysis::finding::{Confidence, Finding, RuleResults, Verdict};
 use crate::analysis::findings::code_path::CodeClass;
 use crate::analysis::findings::context::lower_for_coverage;
 use crate::analysis::sweep::{Loss, Point, RegionFit, Stack};
-use crate::analysis::text::percent;
+use crate::analysis::text::{percent, threads};
 use crate::model::{Region, Why};
 use std::collections::BTreeSet;
 
@@ -19,6 +19,8 @@ struct WidthVerdicts {
     n: u32,
     /// Whether it is the widest of the losing widths in its region.
     widest: bool,
+    /// How many of its threads are left out because they hardly ran.
+    parked: f64,
     verdicts: Vec<Verdict>,
 }
 
@@ -35,6 +37,15 @@ pub fn evaluate_sweep(
     fits: &[RegionFit],
 ) -> RuleResults {
     let mut results = lost_cores(points, base, stacks, losses, fits);
+    let verdict = useless_wake_ups::verdict(points, base, stacks, losses, fits);
+    let record = |verdict| results.record(verdict, useless_wake_ups::ID, useless_wake_ups::TITLE);
+    if let Some(finding) = verdict.and_then(record) {
+        // It says why the others had nothing to do.
+        let idle = |finding: &Finding| RULES.iter().any(|rule| rule.id == finding.rule && rule.kind == CostKind::Idle);
+        results.clear.extend(results.found.iter().filter(|finding| idle(finding)).map(|finding| finding.rule));
+        results.found.retain(|finding| !idle(finding));
+        results.found.insert(0, finding);
+    }
     match tail_latency::verdict(points, base) {
         Some(Verdict::Found(finding)) => {
             let at = results.found.iter().position(remains).unwrap_or(results.found.len());
@@ -103,8 +114,9 @@ fn verdicts_by_width(
         let stack = stacks.iter().find(|stack| stack.n == point.n);
         let reach = points.get(base..=*at).unwrap_or_default();
         let context = stack.and_then(|stack| WidthContext::of(reach, stack, losses, fits));
+        let parked = context.as_ref().map_or(0.0, WidthContext::parked);
         let verdicts = context.map_or_else(|| vec![Verdict::Undecided(Why::NotRecorded); RULES.len()], verdicts);
-        WidthVerdicts { at: *at, n: point.n, widest: widest(point.region) == Some(*at), verdicts }
+        WidthVerdicts { at: *at, n: point.n, widest: widest(point.region) == Some(*at), parked, verdicts }
     };
     losing.iter().map(width).collect()
 }
@@ -223,7 +235,11 @@ fn first_width(verdicts_by_width: &[WidthVerdicts], index: usize, found: impl Fn
 fn with_widths(mut finding: Finding, verdicts_by_width: &[WidthVerdicts], index: usize, first: usize) -> Finding {
     if let (Some(here), Some(first)) = (verdicts_by_width.get(index), verdicts_by_width.get(first)) {
         let from = if first.n < here.n { format!(", and from n={} on", first.n) } else { String::new() };
-        finding.claim = format!("At n={}{from}: {}", here.n, finding.claim);
+        let left_out = match here.parked.round() {
+            0.0 => String::new(),
+            parked => format!(" (without {} that hardly ran)", threads(parked as usize)),
+        };
+        finding.claim = format!("At n={}{from}{left_out}: {}", here.n, finding.claim);
     }
     finding
 }

@@ -41,8 +41,12 @@ pub(super) fn busiest(context: &WidthContext<'_>) -> Result<Option<BusiestWorker
     if even <= 0.0 || even >= limits::BALANCE || balance.amount() >= 0.0 {
         return Ok(None);
     }
-    let at_work = (worked.here.value / even).min(1.0);
-    let cores = f64::from(context.here.n) * at_work * (1.0 - even);
+    // Those that hardly ran do not count.
+    let parked = context.change(|run| Ok(f64::from(run.parked)))?.here.value;
+    let n = f64::from(context.here.n);
+    let workers = (n - parked).max(1.0);
+    let at_work = (worked.here.value * n / workers / even).min(1.0);
+    let cores = workers * at_work * (1.0 - even);
     let share = (cores / context.lost()).min(context.left_idle(context.idle()));
     if at_work < limits::SATURATED || share < limits::FACTOR {
         return Ok(None);

@@ -41,6 +41,7 @@ mod tail_latency;
 mod throttling;
 mod tlb_flush;
 mod unseen;
+mod useless_wake_ups;
 mod values;
 
 pub use evaluate::evaluate_sweep;

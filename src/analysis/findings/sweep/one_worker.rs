@@ -30,14 +30,15 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let busy: Option<Vec<usize>> = context.here.runs.iter().map(busy).collect();
     let Some(busy) = busy.and_then(|counts| counts.into_iter().max()) else { return Ok(None) };
-    let (n, k) = (f64::from(context.here.n), busy as f64);
+    let (n, k) = (context.wanted().round(), busy as f64);
     // At most as many lost cores as there are missing workers.
     let share = ((n - k) / context.lost()).min(idle);
     if k >= n || share < limits::FACTOR {
         return Ok(None);
     }
     let worked = context.state(|run| Ok(known(run.split.running)? + known(run.split.queued).unwrap_or(0.0)))?;
-    let at_work = (worked.here.value * n / k).min(1.0);
+    let running = worked.here.value * f64::from(context.here.n);
+    let at_work = (running / k).min(1.0);
     let who = if busy == 1 {
         format!("one thread does the work and is busy {} of the time", percent(at_work))
     } else {
@@ -52,7 +53,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
             lost_cores(share),
             Evidence::up_to("busy threads (below)", k, U::Threads, n),
             Evidence::plain("busy threads working", at_work, U::Share),
-            Evidence::plain("CPUs kept busy", worked.here.value * n, U::Cores),
+            Evidence::plain("CPUs kept busy", running, U::Cores),
         ],
         confidence: match at_work {
             all if all >= limits::SATURATED => Confidence::High,

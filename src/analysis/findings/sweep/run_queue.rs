@@ -32,7 +32,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let why = if crowded {
         "there are more threads than CPUs"
     } else if culprits.is_empty() {
-        "other programs use the CPUs, or the workers may use fewer than n"
+        "the workers may use fewer CPUs than n, or something used them that was not recorded"
     } else {
         "others use the CPUs"
     };

@@ -29,6 +29,7 @@ pub fn run(n: u32, ops_per_s: f64) -> Run {
             unseen: Measure::exact(0.075 * workers),
         },
         balance: Measure::exact(1.0),
+        parked: 0,
         // Some tests use widths that no machine has.
         workers: vec![0.75 * 10.0; n.min(4096) as usize],
         virtual_machine: false,

@@ -27,6 +27,8 @@ pub struct OperationCost {
     pub balance: f64,
     /// How many workers do any of the work; all by default.
     pub busy: Option<u32>,
+    /// How many workers hardly ran.
+    pub parked: u32,
     /// Instructions per operation and GHz.
     pub counted: Option<(f64, f64)>,
     /// Factor by which siblings slow down each other's instructions.
@@ -67,6 +69,7 @@ pub fn even() -> OperationCost {
         unseen: 0.0,
         balance: 0.98,
         busy: None,
+        parked: 0,
         counted: None,
         siblings: 1.0,
         metrics: vec![("steal_share", 0.0), ("host_busy", 0.5), ("system_share", 0.02)],
@@ -352,6 +355,7 @@ fn run(load: &OperationCost, n: u32, factor: f64, off_cpu: bool) -> Run {
             unseen: Measure::exact(seconds(load.unseen + if off_cpu { 0.0 } else { blocked })),
         },
         balance: Measure::exact(load.balance),
+        parked: load.parked,
         workers: Vec::new(),
         virtual_machine: false,
         stolen_in_cpu_time: None,

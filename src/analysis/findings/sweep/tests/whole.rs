@@ -196,3 +196,56 @@ fn what_too_few_samples_say_is_less_certain() {
     let found = finding(&evaluate(&sweep), "lock-wait");
     assert!(found.confidence < sure && found.claim.ends_with("Samples cover only 50.0% of the CPU time."), "{found:?}");
 }
+
+/// A pool whose size is swept, and of which one thread works: what it costs the one is the reason, not that others sleep.
+#[test]
+fn threads_that_hardly_run_are_left_out_where_what_the_others_do_costs_more() {
+    let call = "worker;trace_span;[kernel]!thread_group_cputime";
+    let program = |per_thread: f64| {
+        SyntheticProgram::of(&[1, 100, 400], move |n| {
+            let load = even().on_cpu(call, 50.0 + per_thread * f64::from(n - 1));
+            let cpu: f64 = load.cpu.iter().map(|(_, ns)| ns).sum();
+            let load = load.metric("system_share", (50.0 + per_thread * f64::from(n - 1)) / cpu);
+            OperationCost { unseen: cpu * f64::from(n - 1), parked: n - 1, busy: Some(1), ..load }
+        })
+    };
+    let results = program(10.0).results();
+    assert_eq!(rules(&results), ["kernel-time"], "{:#?}", results.found);
+    let first = &results.found[0];
+    assert!(
+        first.claim.starts_with("At n=400, and from n=100 on (without 399 threads that hardly ran):"),
+        "{}",
+        first.claim
+    );
+    assert!(first.claim.contains("`thread_group_cputime` below `trace_span`"), "{}", first.claim);
+    assert!(first.share.is_some_and(|share| share > 0.9), "{first:?}");
+    // Where they cost nothing, all work is done by one.
+    assert_eq!(rules(&program(0.0).results()), ["one-worker"]);
+}
+
+/// Workers that are all woken for what one of them takes.
+#[test]
+fn useless_wake_ups_come_first_and_idle_workers_are_no_finding_then() {
+    let wait = "worker;wait_and_serve;libc.so.6!epoll_wait;[kernel]!do_epoll_wait;[kernel]!schedule";
+    let program = |wakes: f64| {
+        SyntheticProgram::of(&[1, 8, 32], move |n| {
+            let others = f64::from(n - 1);
+            let load = even().on_cpu(wait, 200.0 + 150.0 * wakes * others);
+            let cpu: f64 = load.cpu.iter().map(|(_, ns)| ns).sum();
+            let load = load.metric("system_share", (200.0 + 150.0 * wakes * others) / cpu);
+            load.off_cpu(wait, 100.0 + cpu * others).each("voluntary_switches", 1.0 + wakes * others)
+        })
+    };
+    let results = program(1.0).results();
+    assert_eq!(results.found[0].rule, "useless-wake-ups", "{:#?}", results.found);
+    assert!(!rules(&results).contains(&"waits-outside") && results.clear.contains(&"waits-outside"), "{results:#?}");
+    let claim = &results.found[0].claim;
+    assert!(
+        claim.starts_with(
+            "At n=32: threads wake 32.0 times for each operation, 1.00 at n=1, most of them in `wait_and_serve`"
+        ),
+        "{claim}"
+    );
+    let results = program(0.0).results();
+    assert!(results.clear.contains(&"useless-wake-ups"), "{results:#?}");
+}
