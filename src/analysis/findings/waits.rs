@@ -230,7 +230,8 @@ impl<'a> Waits<'a> {
 
     /// What the one who has the lock that threads wait for most is blocked in itself, if that is why they wait.
     pub fn holders_wait(&self) -> Option<HoldersWait> {
-        let mut paths: FxHashMap<(u32, &[u32]), (f64, FxHashSet<u32>)> = FxHashMap::default();
+        type Blocked = (f64, FxHashSet<u32>);
+        let mut paths: FxHashMap<(u32, &[u32]), Blocked> = FxHashMap::default();
         for row in self.rows.iter().filter(|row| row.reason == WaitReason::Lock) {
             let (seconds, threads) = paths.entry((row.pid, &row.path)).or_default();
             *seconds += row.sum.seconds;
@@ -241,7 +242,7 @@ impl<'a> Waits<'a> {
         // The function that takes the lock may end in a call that has no frame of its caller's.
         let caller = path.split_last().map_or(path, |(_, caller)| caller);
         let is_within = |row: &&StackSamples| row.pid == pid && (row.path.starts_with(path) || row.path == caller);
-        let mut causes: FxHashMap<Cause, (f64, FxHashSet<u32>)> = FxHashMap::default();
+        let mut causes: FxHashMap<Cause, Blocked> = FxHashMap::default();
         for row in self.rows.iter().filter(|row| HOLDERS.contains(&row.cause)).filter(is_within) {
             let (seconds, threads) = causes.entry(row.cause).or_default();
             *seconds += row.sum.seconds;
