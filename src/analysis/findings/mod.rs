@@ -30,6 +30,7 @@ mod page_faults;
 mod paths;
 mod rule;
 mod serial;
+mod sleepers;
 mod stacks;
 mod steal;
 mod sweep;

@@ -5,7 +5,7 @@ use super::code_path::{CodeClass, CodePath, Families};
 use super::families::KernelEntry;
 use super::fault_kinds::FaultKind;
 use super::paths::lock_taker;
-use super::waits::{Sleepers, path};
+use super::sleepers::{Sleepers, wait_path};
 use crate::analysis::LockCalls;
 use crate::analysis::calltree::CallTree;
 use crate::analysis::names::{Call, CodeKind, Function, Names, UNRESOLVED};
@@ -217,7 +217,7 @@ impl<'a> Stacks<'a> {
             if kind.class == CodeClass::Own {
                 continue;
             }
-            let is_there = |stack| path(self.profile, self.names, Some(stack), &LockCode::default()) == group.path;
+            let is_there = |stack| wait_path(self.profile, self.names, Some(stack), &LockCode::default()) == group.path;
             if row.stack.is_some_and(|stack| *known.entry(stack).or_insert_with(|| is_there(stack))) {
                 at = at.saturating_add(row.weight);
             }

@@ -9,7 +9,8 @@
 
 use super::code_path::CodeClass;
 use super::paths::WaitReason;
-use super::waits::{Sleepers, mostly_below};
+use super::sleepers::Sleepers;
+use super::waits::mostly_below;
 use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
 use crate::analysis::operations;
 use crate::analysis::text::{digits, percent, seconds};

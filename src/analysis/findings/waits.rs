@@ -5,8 +5,8 @@ use super::Place;
 use super::families::is_allocator;
 use super::limits::SHORT_WAIT;
 use super::paths::{WaitReason, lock_taker, lock_wait_reason};
+use super::sleepers::{Sleepers, wait_path};
 use super::stacks::Paths;
-use super::wait_targets::requester;
 use crate::analysis::LockCalls;
 use crate::analysis::causes::Cause;
 use crate::analysis::names::{Function, Names};
@@ -46,19 +46,6 @@ struct StackSamples {
     in_allocator: bool,
     path: Vec<u32>,
     sum: Sum,
-}
-
-/// The threads that go to sleep at one place, in whatever process.
-#[derive(Debug, Clone)]
-pub(super) struct Sleepers {
-    /// Labels from the root to the function that requests the wait.
-    pub path: Vec<u32>,
-    /// Threads that do so often, with their waits.
-    pub threads: FxHashMap<u32, u64>,
-    /// Their waits altogether.
-    pub count: u64,
-    pid: u32,
-    incomplete: bool,
 }
 
 /// Part of the waits of the one that waits most often from which a thread sleeps as often as others at a place. [P]
@@ -149,7 +136,7 @@ impl<'a> Waits<'a> {
         let rows: Vec<_> = sums
             .into_iter()
             .map(|((reason, cause, pid, tid, incomplete, stack), sum)| {
-                let path = path(profile, names, stack, locks);
+                let path = wait_path(profile, names, stack, locks);
                 let mut calls = names.walk(profile, stack).map(|call| &names.functions[call.function as usize]);
                 let in_allocator = calls.any(is_allocator);
                 StackSamples { reason, cause, pid, tid, incomplete, in_allocator, path, sum }
@@ -309,16 +296,6 @@ fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause, locks: 
         }
         Cause::Sleep | Cause::RunQueue | Cause::Events | Cause::Other | Cause::Unknown => WaitReason::Other,
     }
-}
-
-/// The path from the root to the function that requested the wait, without the functions that implement it.
-pub(super) fn path(profile: &Profile, names: &Names, stack: Option<StackId>, locks: &LockCode) -> Vec<u32> {
-    let calls: Vec<_> = names.walk(profile, stack).collect();
-    let functions: Vec<&Function> = calls.iter().map(|call| &names.functions[call.function as usize]).collect();
-    let root_first: Vec<&Function> = functions.iter().rev().copied().collect();
-    let taker = lock_taker(&root_first, LockCalls::of(profile, names, locks, stack));
-    let own = taker.map_or_else(|| requester(functions.iter().copied()), |taker| calls.len() - 1 - taker);
-    calls.get(own..).unwrap_or(&[]).iter().rev().map(|call| call.label).collect()
 }
 
 /// The end of a sentence on waits: the function below which most of them are; empty for a place without frames.

@@ -111,7 +111,7 @@ fn units_are_read_alone_and_from_a_package_that_either_tool_made() {
         let app = dir.path().join("app");
         if let Some(tool) = tool {
             if !done("timeout", &["20", tool, "-e", "app", "-o", "app.dwp"], dir.path()) {
-                crate::skips::skip("dwp", format!("{tool} is not installed"));
+                crate::skips::skip("dwp", format!("{tool} is not installed, or cannot pack DWARF {version}"));
                 continue;
             }
             units(dir.path()).iter().for_each(|unit| std::fs::remove_file(unit).unwrap());

@@ -138,9 +138,10 @@ impl Recipe {
         self.taken.iter().map(|taken| taken.weight).sum()
     }
 
-    /// What a flame graph of the samples counts: samples where all weigh the same.
+    /// What a flame graph of the samples counts: samples where they weigh as much as periods that vary around one frequency.
     pub fn height(&self) -> u64 {
-        let alike = self.taken.windows(2).all(|pair| pair[0].weight == pair[1].weight);
+        let weights = || self.taken.iter().map(|taken| taken.weight);
+        let alike = weights().max().unwrap_or(0) <= weights().min().unwrap_or(0).saturating_mul(3);
         if alike { self.taken.len() as u64 } else { self.weight() }
     }
 
