@@ -34,6 +34,12 @@ bench *ARGS:
     cargo build --release --locked
     tests/benches/performance.py target/release/ironlaw {{ARGS}}
 
+# Whether programs that repeat themselves at the sampling frequency have their true shares: how often the stated interval holds them, by
+# frequency and cycle, of the command and of all CPUs (RUNS recordings of SECONDS each; root).
+lockstep RUNS='4' SECONDS='3':
+    cargo build --release --locked
+    tests/lockstep.py target/release/ironlaw {{RUNS}} {{SECONDS}}
+
 # What recording costs a program that switches some 50,000 times a second, beside what ironlaw states (15 rounds of half a minute on a quiet machine, root).
 own-cost *ARGS:
     cargo build --release --locked
