@@ -42,7 +42,7 @@ pub(super) fn chosen_samples<'a>(
     event: u16,
     selection: &'a Selection,
     who: &'a ThreadSet,
-) -> impl Iterator<Item = usize> + 'a {
+) -> impl DoubleEndedIterator<Item = usize> + 'a {
     let (all, time, cpus) = (&profile.samples, selection.time, selection.cpus.as_slice());
     (0..all.len()).filter(move |i| {
         all.event[*i] == event

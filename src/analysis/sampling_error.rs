@@ -45,8 +45,9 @@ impl Lockstep {
         let known = |stack: &StackId| (stack.0 as usize) < profile.stacks.len();
         let row_of = |stack: Option<StackId>| stack.filter(known).and_then(function).unwrap_or_default();
         let all = &profile.samples;
-        let mut chosen: Vec<usize> = chosen_samples(profile, event, selection, who).collect();
-        chosen.drain(..chosen.len().saturating_sub(MOST_SAMPLES));
+        // Sessions do this anew for each screen: no more than the last ones are touched.
+        let mut chosen: Vec<usize> = chosen_samples(profile, event, selection, who).rev().take(MOST_SAMPLES).collect();
+        chosen.reverse();
         // An event samples one CPU or one thread on one CPU.
         let mut places: FxHashMap<(u32, u32), Vec<usize>> = FxHashMap::default();
         chosen.iter().for_each(|at| places.entry((all.cpu[*at], all.tid[*at])).or_default().push(*at));

@@ -56,7 +56,7 @@ impl MeasuredCalls {
         self.sites = sites;
     }
 
-    /// Sets the function that the call before a return address names. False if there is no room.
+    /// Sets the function that the call before a return address names. False if the table is full.
     pub fn set_callee(&mut self, back: u64, callee: Option<u64>) -> bool {
         let has_room = self.callees.len() < MOST_CALLS;
         has_room && self.callees.insert(back, callee).is_none()

@@ -14,8 +14,8 @@ const MANY_LOST: f64 = 0.01;
 const MUCH_SWITCHING: f64 = 0.05;
 /// From this share of the samples on, what an interpreter hides is most of the program.
 const MOSTLY_INTERPRETED: f64 = 0.5;
-/// From so many standard errors on, what samples of one period have in common is no chance; and from this factor on the larger
-/// errors are worth a word.
+/// From so many standard errors on, what samples of one period have in common is not due to chance; and from this factor
+/// on the larger errors are worth a word.
 const BEAT: f64 = 4.0;
 const BEAT_FACTOR: f64 = 1.5;
 /// With fewer samples, a share of 10% is uncertain by more than 3 points.

@@ -1,12 +1,11 @@
 //! Chooses the stretches of time in which latencies are measured, if measuring all the time would cost the target more than
 //! allowed: a probe stops the program at each hit, measured or not, so only probes that are closed cost nothing.
 
+use super::even_spread::EvenSpread;
 use crate::units::Nanos;
 
 /// Stretches are at least this long: an operation that is going on at the end of one is not measured.
 const STRETCH: Nanos = Nanos(1_000_000_000);
-/// The golden ratio as a fraction of 2^64. Its multiples spread evenly and with no period that a program could share.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The turns of measuring and resting.
 #[derive(Debug, Clone)]
@@ -20,7 +19,7 @@ pub struct LatencyTurns {
     before: u64,
     /// The share of the time to measure, by the last stretch that was measured.
     share: f64,
-    position: u64,
+    spread: EvenSpread,
     /// The time measured before this stretch.
     measured: Nanos,
 }
@@ -35,7 +34,7 @@ impl LatencyTurns {
             since: at,
             before: 0,
             share: 1.0,
-            position: 0,
+            spread: EvenSpread::default(),
             measured: Nanos(0),
         }
     }
@@ -74,8 +73,7 @@ impl LatencyTurns {
             let load = (operations - self.before) as f64 * cost_ns / elapsed.as_f64();
             self.share = if load > allowed { allowed / load } else { 1.0 };
         }
-        self.position = self.position.wrapping_add(STEP);
-        let next = (self.position as f64 / u64::MAX as f64) < self.share;
+        let next = self.spread.draw() < self.share;
         self.measured = self.measured(at);
         (self.since, self.before, self.measuring) = (at, operations, next);
         next

@@ -14,6 +14,7 @@ mod counters;
 mod coverage;
 mod cpu_clock;
 mod earlier_waits;
+mod even_spread;
 mod event_queue;
 mod event_requests;
 mod event_trial;

@@ -572,7 +572,7 @@ mod tests {
             memory: Memory::Memfd("/memfd:doublemapper".into()),
         };
         let placed = other.place(7, &mapping, &mut Tables::default(), &mut out);
-        assert!(!other.is_file(placed.module), "what a runtime makes in a file in memory is no program");
+        assert!(!other.is_file(placed.module), "a runtime's file in memory holds made code, not a program");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! An event is given another period some tens of times a second. That begins the interval anew, so the next sample comes at
 //! another phase of a cycle, too. What the broken interval was worth is added to the first sample that follows.
 
+use super::even_spread::EvenSpread;
 use crate::model::Rate;
 use crate::sys::perf::event::{Request, clock_period};
 use crate::units::Nanos;
@@ -19,8 +20,6 @@ const LEAST_ON_CPU: u64 = 5;
 const LEAST_ON_THREAD: u64 = 8;
 /// Maximum number of changes at a time: each interrupts a CPU, for some microseconds.
 const MOST_CHANGES: usize = 32;
-/// The golden ratio as a fraction of 2^64. Its multiples spread evenly and with no period that a program could share.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The periods of all events of a capture.
 #[derive(Debug, Default)]
@@ -32,8 +31,8 @@ pub struct SamplePeriods {
     shares: [f64; 2],
     shared_since: Nanos,
     next: Nanos,
-    /// Spreads the moments of changes.
-    position: u64,
+    /// The moments of changes.
+    moments: EvenSpread,
     /// The event that is looked at first.
     first: usize,
 }
@@ -46,7 +45,7 @@ pub struct VariedEvent {
     /// Whether it goes on whatever its CPU runs, so that it is due for a sample at a known time.
     is_on_cpu: bool,
     reported: u64,
-    position: u64,
+    frequencies: EvenSpread,
     since: Nanos,
     /// Before and after the last change.
     periods: [u64; 2],
@@ -74,7 +73,7 @@ impl SamplePeriods {
     /// Of these opened events: the id and the request of those that are sampled, and whether they go on whatever their CPU
     /// runs.
     pub fn of<'a>(events: impl Iterator<Item = Option<(u64, &'a Request, bool)>>, seed: u64) -> SamplePeriods {
-        let mut periods = SamplePeriods { shares: [1.0; 2], position: seed, ..SamplePeriods::default() };
+        let mut periods = SamplePeriods { shares: [1.0; 2], moments: EvenSpread::of(seed), ..SamplePeriods::default() };
         for event in events {
             let at = periods.events.len() as u32;
             let varied = event.and_then(|(id, request, is_on_cpu)| {
@@ -85,7 +84,7 @@ impl SamplePeriods {
                     is_clock,
                     is_on_cpu: is_on_cpu && is_clock,
                     reported: period,
-                    position: seed.wrapping_add(STEP.wrapping_mul(id)),
+                    frequencies: EvenSpread::of(seed.wrapping_add(id)),
                     since: Nanos(0),
                     periods: [period; 2],
                     samples: 0,
@@ -120,8 +119,7 @@ impl SamplePeriods {
         if self.by_id.is_empty() || now < self.next {
             return;
         }
-        self.position = self.position.wrapping_add(STEP);
-        self.next = now + Nanos((BETWEEN.as_f64() * (0.5 + fraction(self.position))) as u64);
+        self.next = now + Nanos((BETWEEN.as_f64() * (0.5 + self.moments.draw())) as u64);
         let (count, mut left) = (self.events.len(), MOST_CHANGES);
         for event in (self.first..count).chain(0..self.first) {
             if left == 0 {
@@ -167,8 +165,7 @@ impl VariedEvent {
     }
 
     fn change(&mut self, hertz: u64, set: impl FnOnce(NextPeriod) -> Option<Nanos>) {
-        self.position = self.position.wrapping_add(STEP);
-        let hertz = hertz as f64 * (1.0 + SPREAD * (2.0 * fraction(self.position) - 1.0));
+        let hertz = hertz as f64 * (1.0 + SPREAD * (2.0 * self.frequencies.draw() - 1.0));
         let period = (1e9 / hertz.max(1e-9)) as u64;
         // One whose thread has ended has nothing to change.
         let Some(at) = set(NextPeriod { hertz: hertz as u64, period, is_clock: self.is_clock }) else { return };
@@ -210,11 +207,6 @@ impl VariedEvent {
         let broken = std::mem::take(&mut self.broken);
         period + if at <= self.until { broken } else { 0 }
     }
-}
-
-/// 0 to 1.
-fn fraction(position: u64) -> f64 {
-    position as f64 / 2_f64.powi(64)
 }
 
 #[cfg(test)]

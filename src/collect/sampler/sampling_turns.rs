@@ -1,18 +1,17 @@
 //! Lets events sample for a part of the time only. Copies that threads have inherited keep their frequency, and can only be
 //! stopped and started, together with the events they were copied from.
 
+use super::even_spread::EvenSpread;
 use crate::units::Nanos;
 
 /// The length of a turn: short beside the time in which programs change what they do.
 pub const TURN: Nanos = Nanos(100_000_000);
-/// The golden ratio as a fraction of 2^64. Its multiples spread evenly and with no period that a program could share.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The turns.
 #[derive(Debug, Default)]
 pub struct SamplingTurns {
     since: Nanos,
-    position: u64,
+    spread: EvenSpread,
     resting: bool,
 }
 
@@ -23,8 +22,7 @@ impl SamplingTurns {
             return None;
         }
         self.since = at;
-        self.position = self.position.wrapping_add(STEP);
-        let resting = self.position as f64 / u64::MAX as f64 >= share;
+        let resting = self.spread.draw() >= share;
         (resting != std::mem::replace(&mut self.resting, resting)).then_some(!resting)
     }
 }

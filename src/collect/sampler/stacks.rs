@@ -147,7 +147,7 @@ impl Stacks {
     }
 
     /// The outermost calls of the stack built last, innermost first: where a walk went astray. The innermost address of a
-    /// stack is no call.
+    /// stack is where it was interrupted, not a call.
     pub fn outermost_calls(&self) -> &[u64] {
         let calls = self.user.get(1..).unwrap_or_default();
         &calls[calls.len().saturating_sub(JOINED_WITHIN)..]

@@ -178,7 +178,7 @@ impl EventLines<'_> {
             // Without periods, weights are numbers of samples.
             name if self.with_period == 0 => (name, Unit::Samples),
             name @ (SAMPLES | BEFORE | AFTER) => (name, Unit::Samples),
-            // What the export calls samples whose number is no whole one.
+            // What the export calls samples whose number is a fraction.
             "microsamples" => (SAMPLES, Unit::Microsamples),
             name @ ("off-cpu" | "offcpu-time") => (name, Unit::Nanos),
             name => (name, known.map_or(Unit::Count, |(_, unit)| unit)),

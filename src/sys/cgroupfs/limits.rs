@@ -66,7 +66,7 @@ fn read(group: &Path, name: &str) -> Option<String> {
 fn quota_v1(group: &Path) -> Option<Bound> {
     let number = |name: &str| read(group, name)?.trim().parse::<i64>().ok();
     let (quota, period) = (number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us")?);
-    // -1 is no quota.
+    // -1: unlimited.
     Some(u64::try_from(quota).map_or(Bound::Unlimited, |quota| thousandths(quota, u64::try_from(period).unwrap_or(0))))
 }
 

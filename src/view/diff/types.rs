@@ -169,8 +169,8 @@ pub struct MetricRow {
 pub struct FactorsView {
     /// Nanoseconds that one thread spends on an operation, on both sides; without its sleep if `asleep` is known.
     pub ns_per_op: Option<[f64; 2]>,
-    /// Share of the threads' time without work on both sides, if the program sleeps on one: that is no part of an
-    /// operation. `None` if all time counts.
+    /// Share of the threads' time without work on both sides, if the program sleeps on one: that does not belong
+    /// to an operation. `None` if all time counts.
     pub asleep: Option<[f64; 2]>,
     /// The new time over the base time.
     pub ratio: Option<f64>,
