@@ -53,7 +53,7 @@ fn check_shares(rows: &[(String, [f64; 2])], text: &str) {
     for (at, (name, planted)) in PLANTED.iter().enumerate() {
         let (found, [share, error]) = rows.get(at).unwrap_or_else(|| panic!("no row for {name}:\n{text}"));
         let near = (share - planted).abs() <= POINTS.max(ERRORS * error) && *share >= planted / 2.0;
-        assert!(found == name && near, "{name} {planted}%, found {found} {share}%:\n{text}");
+        assert!(found == name && near, "{name} {planted}%, found {found} {share}% of {rows:?}:\n{text}");
     }
 }
 
