@@ -5,8 +5,9 @@ use super::args::{CaptureArgs, TargetArgs};
 use super::hardware;
 use super::out::Terminal;
 use super::plan::{self, Environment, TargetChoice};
+use super::rewrite;
 use crate::collect::resolve;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Note, Plan, Target};
 use crate::pmu::own_table;
 use crate::session::{LiveCapture, Outcome};
@@ -39,6 +40,9 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
         cores: &cores,
     };
     let choice = plan::target(target, &online)?;
+    if let TargetChoice::Ready(Target::Command { argv }) = &choice {
+        check_program(argv)?;
+    }
     let planned = plan::capture(capture, &environment)?;
     let target = match choice {
         TargetChoice::Ready(Target::Processes { pids, children }) => resolve::processes(&proc, &pids, children)?,
@@ -47,6 +51,20 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
         TargetChoice::Cgroups(names) => resolve::cgroups(&CgroupFs::open(&proc)?, &names)?,
     };
     Ok((planned.on(target), planned.notes))
+}
+
+/// A program that does not exist is refused before anything is opened. One that exists and cannot run fails as it is executed.
+fn check_program(argv: &[String]) -> Result<()> {
+    let is_template = |word: &str| word.contains('{');
+    let missing = |program: &&String| {
+        !is_template(program) && !rewrite::is_program(program) && !(program.contains('/') && Path::new(program).exists())
+    };
+    let Some(program) = argv.first().filter(missing) else { return Ok(()) };
+    let error = Error::new(ErrorKind::NotFound, format!("cannot run {program:?}: no such program"));
+    Err(match rewrite::running(program).as_slice() {
+        [] => error.hint("`ironlaw top` lists the processes that run; -p PID names one."),
+        [pid, ..] => error.hint(format!("A process of that name runs: -p {pid}.")),
+    })
 }
 
 /// Captures into a recording at `path`, as long as `clock` runs if there is one, and stores the session's baseline in it.

@@ -2,6 +2,7 @@
 //! thousand functions, and a recording meets some hundred.
 
 use super::dwarf::{Cached, open};
+use super::go_table::GoTable;
 use crate::model::limits::{LINKER_NAME, NAMELESS_SYMBOLS};
 use object::read::elf::{ElfFile, FileHeader, Sym};
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, ReadRef, SymbolIndex, SymbolKind};
@@ -20,8 +21,11 @@ struct Entry {
     symbol: u32,
 }
 
-/// Bits for the number of a table: of two files, two each.
-const TABLE_BITS: u32 = 2;
+/// Bits for the number of a table: of two files, two each; and Go's.
+const TABLE_BITS: u32 = 3;
+
+/// The number of Go's table.
+const GO_TABLE: usize = 4;
 
 impl Entry {
     fn new(address: u64, table: usize, symbol: usize) -> Option<Entry> {
@@ -53,7 +57,20 @@ impl Function<'_> {
     }
 }
 
-type Objects<'a> = Vec<object::File<'a, &'a Cached>>;
+/// The files, and the table of Go's runtime where none of them has symbols.
+struct Objects<'a> {
+    files: Vec<object::File<'a, &'a Cached>>,
+    go: Option<GoTable<'a>>,
+}
+
+impl<'a> Objects<'a> {
+    fn of(files: &'a [Cached]) -> Objects<'a> {
+        let files: Vec<_> = files.iter().filter_map(|cache| open(cache).ok()).collect();
+        let stripped = files.iter().all(|file| file.symbols().next().is_none());
+        let go = files.iter().filter(|_| stripped).find_map(GoTable::of);
+        Objects { files, go }
+    }
+}
 
 self_cell::self_cell!(
     struct Files {
@@ -84,7 +101,7 @@ struct Known {
 impl Functions {
     /// Reads the symbol tables of up to two files. A file that cannot be read has none.
     pub(super) fn read(files: Vec<Cached>) -> Functions {
-        let files = Files::new(files, |files| files.iter().filter_map(|cache| open(cache).ok()).collect());
+        let files = Files::new(files, |files| Objects::of(files));
         let entries = files.with_dependent(|_, files| {
             let mut entries = Vec::with_capacity(symbols(files).count());
             entries.extend(symbols(files));
@@ -147,15 +164,16 @@ fn by_rank(one: &Function<'_>, other: &Function<'_>) -> std::cmp::Ordering {
     one.rank().cmp(&other.rank())
 }
 
-/// Size of the symbol tables of 64-bit files.
-fn table_bytes(files: &Objects<'_>) -> usize {
+/// Size of the symbol tables of 64-bit files, and of Go's.
+fn table_bytes(objects: &Objects<'_>) -> usize {
     const SYMBOL: usize = 24;
-    files.iter().map(|file| (file.symbols().count() + file.dynamic_symbols().count()) * SYMBOL).sum()
+    let symbols = objects.files.iter().map(|file| file.symbols().count() + file.dynamic_symbols().count()).sum::<usize>();
+    symbols * SYMBOL + objects.go.as_ref().map_or(0, GoTable::bytes)
 }
 
 /// The functions that the tables define.
-fn symbols(files: &Objects<'_>) -> impl Iterator<Item = Entry> {
-    files.iter().enumerate().flat_map(|(file, object)| {
+fn symbols(objects: &Objects<'_>) -> impl Iterator<Item = Entry> {
+    let of_files = objects.files.iter().enumerate().flat_map(|(file, object)| {
         let of = move |dynamic: usize| {
             move |symbol: object::Symbol<'_, '_, &Cached>| {
                 let code = symbol.kind() == SymbolKind::Text && symbol.is_definition();
@@ -163,13 +181,20 @@ fn symbols(files: &Objects<'_>) -> impl Iterator<Item = Entry> {
             }
         };
         object.symbols().filter_map(of(0)).chain(object.dynamic_symbols().filter_map(of(1)))
-    })
+    });
+    let of_go = objects.go.iter().flat_map(GoTable::starts).enumerate();
+    of_files.chain(of_go.filter_map(|(number, start)| Entry::new(start, GO_TABLE, number)))
 }
 
-fn function<'a>(files: &Objects<'a>, entry: Entry) -> Option<Function<'a>> {
+fn function<'a>(objects: &Objects<'a>, entry: Entry) -> Option<Function<'a>> {
     let table = (entry.symbol & ((1 << TABLE_BITS) - 1)) as usize;
-    let (file, is_static) = (files.get(table / 2)?, table.is_multiple_of(2));
-    let index = SymbolIndex((entry.symbol >> TABLE_BITS) as usize);
+    let number = (entry.symbol >> TABLE_BITS) as usize;
+    if table == GO_TABLE {
+        let (name, size) = objects.go.as_ref()?.function(number)?;
+        return Some(Function { name, size, binding: (false, false, false) });
+    }
+    let (file, is_static) = (objects.files.get(table / 2)?, table.is_multiple_of(2));
+    let index = SymbolIndex(number);
     let symbols = if is_static { file.symbol_table() } else { file.dynamic_symbol_table() };
     let symbol = symbols?.symbol_by_index(index).ok()?;
     let name = match file {

@@ -8,6 +8,7 @@ mod elf;
 mod fde;
 mod files;
 mod functions;
+mod go_table;
 mod jit;
 mod jitdump;
 mod kallsyms;

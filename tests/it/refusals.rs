@@ -134,3 +134,13 @@ fn a_configuration_that_is_wrong_is_refused_with_its_file_and_line() {
         assert!(parts.iter().all(|part| ran.err.contains(part)), "{case}: {}", ran.err);
     }
 }
+
+#[test]
+fn a_program_that_does_not_exist_is_refused_before_anything_is_opened() {
+    let dir = Dir::new();
+    for command in ["record", "stat", "sweep -L threads 1,2"] {
+        let words = format!("{command} -- no-such-program --threads 2");
+        let words: Vec<&str> = words.split(' ').collect();
+        refused(&dir, &words, 1, &["cannot run \"no-such-program\": no such program", "`ironlaw top` lists"]);
+    }
+}

@@ -8,7 +8,6 @@ use super::attached_baseline::AttachedBaseline;
 use super::choices::words;
 use super::opened::{OpenedSession, OwnSweep, ProfileSession, SessionData};
 use super::references::{Reference, SharedReference};
-use crate::cli::rewrite;
 use crate::cli::snapshot_source::{Notifier, SnapshotSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Target;
@@ -71,7 +70,6 @@ impl Opening {
 
     /// Opens a target.
     pub(super) fn capture(&self, target: TargetArgs, limit: Limit, notifier: Notifier) -> Result<OpenedSession> {
-        check_program(&target)?;
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
         // The screen shows the points in which the baseline is stale.
         let matched = self.learnt().map(|path| baseline::fit(path, &request, true)).transpose()?;
@@ -208,18 +206,4 @@ fn tell(notifier: &Notifier) -> impl FnMut(SessionEvent) + Send + use<> {
             SessionEvent::Failed(error) => Msg::Failed(error),
         });
     }
-}
-
-/// A program that does not exist opens no session.
-fn check_program(target: &TargetArgs) -> Result<()> {
-    let Some(program) = target.command.first().filter(|program| !rewrite::is_program(program)) else { return Ok(()) };
-    // `plan` says what to write for a number.
-    if program.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Ok(());
-    }
-    let error = Error::new(ErrorKind::NotFound, format!("cannot run {program:?}: no such program"));
-    Err(match rewrite::running(program).as_slice() {
-        [] => error.hint("`ironlaw top` lists the processes that run; -p PID watches one."),
-        [pid, ..] => error.hint(format!("A process of that name runs: ironlaw top -p {pid}.")),
-    })
 }

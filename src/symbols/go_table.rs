@@ -1,0 +1,108 @@
+//! The functions that a Go program's runtime knows. Its table stays where the symbols were stripped (`-ldflags=-s`).
+//!
+//! Layout: src/runtime/symtab.go of Go 1.18 and later; older tables are not read.
+
+use super::dwarf::Cached;
+use crate::model::limits::LINKER_NAME;
+use object::{File, Object, ObjectSection, ReadRef};
+
+/// The first word of the table in Go 1.18 and in 1.20, little-endian.
+const MAGIC: [u64; 2] = [0xffff_fff0, 0xffff_fff1];
+
+/// The header: the magic, how numbers are written, and eight words.
+const HEADER: u64 = 72;
+
+/// An entry: a function's start after that of the code, and the place of its description, which begins with the start and the
+/// place of its name.
+const ENTRY: u64 = 8;
+
+/// Where the runtime's description of the program has the table's address, and that of the code.
+const TABLE_WORD: usize = 0;
+const CODE_WORD: usize = 22;
+
+/// The table in its file.
+pub(super) struct GoTable<'a> {
+    data: &'a Cached,
+    /// Offsets in the file.
+    start: u64,
+    end: u64,
+    names: u64,
+    entries: u64,
+    count: usize,
+    /// The address that starts count from.
+    code: u64,
+}
+
+impl<'a> GoTable<'a> {
+    /// The table of a file; `None` without one, and where the start of the code is not known.
+    pub(super) fn of(file: &File<'a, &'a Cached>) -> Option<GoTable<'a>> {
+        let File::Elf64(elf) = file else { return None };
+        let data = elf.data();
+        let section = [".gopclntab", ".data.rel.ro.gopclntab"].iter().find_map(|name| file.section_by_name(name))?;
+        let (start, size) = section.file_range()?;
+        let end = start.checked_add(size)?;
+        let header = data.read_bytes_at(start, HEADER).ok()?;
+        let word = |nth: usize| read_word(header, nth);
+        // Pointers have eight bytes.
+        if !MAGIC.contains(&read_half(header, 0)?) || header.get(7) != Some(&8) {
+            return None;
+        }
+        let within = |offset: u64| start.checked_add(offset).filter(|place| *place < end);
+        let (names, entries) = (within(word(4)?)?, within(word(8)?)?);
+        let count = usize::try_from(word(1)?).ok().filter(|count| (*count as u64) < (end - entries) / ENTRY)?;
+        // Where the linker leaves the address to the loader, the word is 0.
+        let code = word(3).filter(|code| *code != 0).or_else(|| code_of(file, section.address()))?;
+        Some(GoTable { data, start, end, names, entries, count, code })
+    }
+
+    /// The start of each function, in the table's order.
+    pub(super) fn starts(&self) -> impl Iterator<Item = u64> {
+        let bytes = self.data.read_bytes_at(self.entries, self.count as u64 * ENTRY).unwrap_or_default();
+        bytes.chunks_exact(ENTRY as usize).filter_map(|entry| Some(self.code.wrapping_add(read_half(entry, 0)?)))
+    }
+
+    /// The name and size of a function by its number. It reaches to the next one; behind the last is the end of the code.
+    pub(super) fn function(&self, number: usize) -> Option<(&'a str, u64)> {
+        let entries = self.at(self.entries, number as u64 * ENTRY, 2 * ENTRY)?;
+        let [start, described, next] = [0, 4, 8].map(|at| read_half(entries, at));
+        let name_place = read_half(self.at(self.entries, described?, ENTRY)?, 4)?;
+        let from = self.names.checked_add(name_place).filter(|from| *from < self.end)?;
+        let until = self.end.min(from.checked_add(LINKER_NAME as u64)?);
+        let name = std::str::from_utf8(self.data.read_bytes_at_until(from..until, 0).ok()?).ok()?;
+        (!name.is_empty()).then_some((name, next?.checked_sub(start?)?))
+    }
+
+    fn at(&self, base: u64, offset: u64, size: u64) -> Option<&'a [u8]> {
+        let from = base.checked_add(offset).filter(|from| self.start <= *from)?;
+        from.checked_add(size).filter(|end| *end <= self.end)?;
+        self.data.read_bytes_at(from, size).ok()
+    }
+
+    /// Memory of the entries that were read, bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.count * ENTRY as usize
+    }
+}
+
+fn read_half(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u32::from_le_bytes(bytes.get(at..)?.first_chunk().copied()?).into())
+}
+
+fn read_word(bytes: &[u8], nth: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(nth * 8..)?.first_chunk().copied()?))
+}
+
+/// The address of Go's code by the runtime's description of the program, which has its own section since Go 1.26; else by the
+/// section of code, which begins with it unless a C compiler linked the program, with start code of its own.
+fn code_of<'a>(file: &File<'a, &'a Cached>, table: u64) -> Option<u64> {
+    let described = || {
+        let module = file.section_by_name(".go.module")?;
+        let module = module.data_range(module.address(), (CODE_WORD as u64 + 1) * 8).ok()??;
+        (read_word(module, TABLE_WORD)? == table).then(|| read_word(module, CODE_WORD)).flatten().filter(|code| *code != 0)
+    };
+    let first = || {
+        let linked_by_go = file.section_by_name(".init").is_none();
+        Some(file.section_by_name(".text").filter(|_| linked_by_go)?.address())
+    };
+    described().or_else(first)
+}
