@@ -4,7 +4,7 @@
 
 use super::dwarf::Cached;
 use crate::model::limits::LINKER_NAME;
-use object::{File, Object, ObjectSection, ReadRef};
+use object::{File, Object, ObjectSection, ReadRef, Section};
 
 /// The first word of the table in Go 1.18 and in 1.20, little-endian.
 const MAGIC: [u64; 2] = [0xffff_fff0, 0xffff_fff1];
@@ -16,7 +16,10 @@ const HEADER: u64 = 72;
 /// place of its name.
 const ENTRY: u64 = 8;
 
-/// Where the runtime's description of the program has the table's address, and that of the code.
+/// The word of the header that is the address of the code; 0 since Go 1.26.
+const CODE_IN_HEADER: usize = 3;
+
+/// The words of the runtime's description of the program that are the addresses of the table and of the code.
 const TABLE_WORD: usize = 0;
 const CODE_WORD: usize = 22;
 
@@ -50,8 +53,7 @@ impl<'a> GoTable<'a> {
         let within = |offset: u64| start.checked_add(offset).filter(|place| *place < end);
         let (names, entries) = (within(word(4)?)?, within(word(8)?)?);
         let count = usize::try_from(word(1)?).ok().filter(|count| (*count as u64) < (end - entries) / ENTRY)?;
-        // Where the linker leaves the address to the loader, the word is 0.
-        let code = word(3).filter(|code| *code != 0).or_else(|| code_of(file, section.address()))?;
+        let code = pointer(file, &section, CODE_IN_HEADER).or_else(|| code_of(file, section.address()))?;
         Some(GoTable { data, start, end, names, entries, count, code })
     }
 
@@ -92,17 +94,23 @@ fn read_word(bytes: &[u8], nth: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.get(nth * 8..)?.first_chunk().copied()?))
 }
 
+/// A word of a section that is an address: as the linker wrote it, else as it left it to the loader. `None` if it is 0.
+fn pointer<'a>(file: &File<'a, &'a Cached>, section: &Section<'a, '_, &'a Cached>, nth: usize) -> Option<u64> {
+    let at = section.address().checked_add(nth as u64 * 8)?;
+    let written = u64::from_le_bytes(section.data_range(at, 8).ok()??.first_chunk().copied()?);
+    let loaded = || {
+        let (_, relocation) = file.dynamic_relocations()?.find(|(place, _)| *place == at)?;
+        u64::try_from(relocation.addend()).ok()
+    };
+    Some(written).filter(|address| *address != 0).or_else(loaded)
+}
+
 /// The address of Go's code by the runtime's description of the program, which has its own section since Go 1.26; else by the
 /// section of code, which begins with it unless a C compiler linked the program, with start code of its own.
 fn code_of<'a>(file: &File<'a, &'a Cached>, table: u64) -> Option<u64> {
-    let described = || {
-        let module = file.section_by_name(".go.module")?;
-        let module = module.data_range(module.address(), (CODE_WORD as u64 + 1) * 8).ok()??;
-        (read_word(module, TABLE_WORD)? == table).then(|| read_word(module, CODE_WORD)).flatten().filter(|code| *code != 0)
-    };
-    let first = || {
-        let linked_by_go = file.section_by_name(".init").is_none();
-        Some(file.section_by_name(".text").filter(|_| linked_by_go)?.address())
-    };
-    described().or_else(first)
+    if let Some(module) = file.section_by_name(".go.module") {
+        return pointer(file, &module, TABLE_WORD).filter(|of| *of == table).and_then(|_| pointer(file, &module, CODE_WORD));
+    }
+    let is_linked_by_go = file.section_by_name(".init").is_none();
+    Some(file.section_by_name(".text").filter(|_| is_linked_by_go)?.address())
 }
