@@ -57,7 +57,9 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
 fn check_program(argv: &[String]) -> Result<()> {
     let is_template = |word: &str| word.contains('{');
     let missing = |program: &&String| {
-        !is_template(program) && !rewrite::is_program(program) && !(program.contains('/') && Path::new(program).exists())
+        !is_template(program)
+            && !rewrite::is_program(program)
+            && !(program.contains('/') && Path::new(program).exists())
     };
     let Some(program) = argv.first().filter(missing) else { return Ok(()) };
     let error = Error::new(ErrorKind::NotFound, format!("cannot run {program:?}: no such program"));

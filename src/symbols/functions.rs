@@ -167,7 +167,8 @@ fn by_rank(one: &Function<'_>, other: &Function<'_>) -> std::cmp::Ordering {
 /// Size of the symbol tables of 64-bit files, and of Go's.
 fn table_bytes(objects: &Objects<'_>) -> usize {
     const SYMBOL: usize = 24;
-    let symbols = objects.files.iter().map(|file| file.symbols().count() + file.dynamic_symbols().count()).sum::<usize>();
+    let symbols =
+        objects.files.iter().map(|file| file.symbols().count() + file.dynamic_symbols().count()).sum::<usize>();
     symbols * SYMBOL + objects.go.as_ref().map_or(0, GoTable::bytes)
 }
 

@@ -109,7 +109,9 @@ fn pointer<'a>(file: &File<'a, &'a Cached>, section: &Section<'a, '_, &'a Cached
 /// section of code, which begins with it unless a C compiler linked the program, with start code of its own.
 fn code_of<'a>(file: &File<'a, &'a Cached>, table: u64) -> Option<u64> {
     if let Some(module) = file.section_by_name(".go.module") {
-        return pointer(file, &module, TABLE_WORD).filter(|of| *of == table).and_then(|_| pointer(file, &module, CODE_WORD));
+        return pointer(file, &module, TABLE_WORD)
+            .filter(|of| *of == table)
+            .and_then(|_| pointer(file, &module, CODE_WORD));
     }
     let is_linked_by_go = file.section_by_name(".init").is_none();
     Some(file.section_by_name(".text").filter(|_| is_linked_by_go)?.address())
