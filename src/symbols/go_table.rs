@@ -116,3 +116,81 @@ fn code_of<'a>(file: &File<'a, &'a Cached>, table: u64) -> Option<u64> {
     let is_linked_by_go = file.section_by_name(".init").is_none();
     Some(file.section_by_name(".text").filter(|_| is_linked_by_go)?.address())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::ObjectFile;
+    use crate::symbols::dwarf::cached;
+    use crate::symbols::functions::Functions;
+    use proptest::prelude::*;
+
+    /// The table of two functions, `main.main` of 64 bytes and `main.work` of 16.
+    fn table() -> Vec<u8> {
+        let names = b"main.main\0main.work\0\0\0\0\0";
+        let (names_at, entries_at) = (72, 72 + names.len() as u64);
+        let head = [0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8];
+        let words = [2, 0, 0, names_at, 0, 0, 0, entries_at].map(u64::to_le_bytes).concat();
+        // Starts and places of descriptions, the end of the code, a start and the place of a name each.
+        let halves: [u32; 10] = [0, 24, 64, 32, 80, 0, 0, 0, 64, 10];
+        [&head[..], &words, names, &halves.map(u32::to_le_bytes).concat()].concat()
+    }
+
+    /// A program without symbols whose code is at 0x1000.
+    fn functions(table: &[u8]) -> Functions {
+        const NAMES: &[u8] = b"\0.text\0.gopclntab\0.shstrtab\0\0\0\0\0";
+        let section = |name: u32, kind: u32, address: u64, offset: usize, size: usize| {
+            let head = [name.to_le_bytes(), kind.to_le_bytes()].concat();
+            let words = [0, address, offset as u64, size as u64, 0, 1, 0].map(u64::to_le_bytes).concat();
+            [head, words].concat()
+        };
+        let (names_at, table_at) = (64, 64 + NAMES.len());
+        let padding = vec![0; table.len().next_multiple_of(8) - table.len()];
+        let sections = [
+            section(0, 0, 0, 0, 0),
+            section(1, 8, 0x1000, 0, 80),
+            section(7, 1, 0x2000, table_at, table.len()),
+            section(18, 3, 0, names_at, NAMES.len()),
+        ];
+        let mut head = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 62, 0, 1, 0, 0, 0];
+        head.resize(40, 0);
+        head.extend((table_at + table.len() + padding.len()).to_le_bytes());
+        head.extend([0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 64, 0, 4, 0, 3, 0]);
+        let file = [head, NAMES.to_vec(), table.to_vec(), padding, sections.concat()].concat();
+        Functions::read(vec![cached(&ObjectFile::new(file))])
+    }
+
+    #[test]
+    fn each_address_of_the_code_has_its_function_and_none_beside_it_has() {
+        let functions = functions(&table());
+        for (address, expected) in [
+            (0xfff, None),
+            (0x1000, Some((0x1000, "main.main"))),
+            (0x103f, Some((0x1000, "main.main"))),
+            (0x1040, Some((0x1040, "main.work"))),
+            (0x104f, Some((0x1040, "main.work"))),
+            (0x1050, None),
+        ] {
+            let found = functions.find(address, str::to_string);
+            assert_eq!(found.as_ref().map(|(start, name)| (*start, name.as_str())), expected, "{address:#x}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_damaged_table_has_other_names_or_none(
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut table = table();
+            for (place, byte) in damage {
+                let place = place.index(table.len());
+                table[place] = byte;
+            }
+            table.truncate(cut.index(table.len()) + 1);
+            let functions = functions(&table);
+            for address in (0xff0..0x1060).step_by(8) {
+                let _ = functions.find(address, str::to_string);
+            }
+        }
+    }
+}
