@@ -221,7 +221,7 @@ fn a_hostile_host_is_refused() {
         (r"\002\000\000\000\002\377\377", "malformed"),
         (r"\002\000\000\000", "ends within a message"),
     ] {
-        let lines = format!("printf 'ironlaw-stream 2 {version}\\n{bytes}'; exec cat >/dev/null");
+        let lines = format!("printf 'ironlaw-stream 3 {version}\\n{bytes}'; exec cat >/dev/null");
         let ran = Ran::of(&mut remote(
             &dir,
             &["record", "--host", "web1", "-p", "1"],
