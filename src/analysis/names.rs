@@ -212,15 +212,15 @@ impl Names {
         (callee.function != called.function && self.may_jump(called, *callee)).then_some(called)
     }
 
-    /// Whether a function may have jumped to another one whose frame is whole and named: not to the part of itself that is
-    /// seldom executed, nor into the kernel; and what a signal interrupted has called nothing.
+    /// Whether a function may have jumped to another one whose frame is whole and named: not to a part of itself, nor into the
+    /// kernel; and what a signal interrupted has called nothing.
     #[cold]
     fn may_jump(&self, from: Call, to: Call) -> bool {
         let name = |call: Call| self.functions[call.function as usize].name.as_str();
         let is_named = matches!(self.labels[to.label as usize].text, LabelText::Name { .. }) && !to.faceless;
         is_named
             && self.kind(to.label) == CodeKind::User
-            && hot(name(to)) != hot(name(from))
+            && written(name(to)) != written(name(from))
             && name(to) != SIGNAL_RETURN
     }
 }
@@ -228,10 +228,9 @@ impl Names {
 /// The function whose frame the kernel makes for a signal's handler to return to.
 const SIGNAL_RETURN: &str = "__restore_rt";
 
-/// The name of a function without the mark of the part that compilers move away because it is seldom executed.
-fn hot(name: &str) -> &str {
-    let name = name.split_once(".cold").map_or(name, |(hot, _)| hot);
-    name.trim_end_matches(" [clone ")
+/// The name of a function as it was written, without the mark of a part or copy that the compiler made of it.
+fn written(name: &str) -> &str {
+    [" [clone ", ".cold", ".part."].iter().fold(name, |name, mark| name.split_once(mark).map_or(name, |(name, _)| name))
 }
 
 /// A file's name without its directories, for a table column.
@@ -452,7 +451,9 @@ mod tests {
             ("app!main => work;app!work.cold", vec!["work.cold", "main"]),
             ("app!main => f();app!f() [clone .cold]", vec!["f() [clone .cold]", "main"]),
             ("app!main => work;app!fill.cold", vec!["fill.cold", "work", "main"]),
-            ("app!main => work;app!work.part.0", vec!["work.part.0", "work", "main"]),
+            ("app!main => work;app!work.part.0", vec!["work.part.0", "main"]),
+            ("app!main => work;app!work.part.0.cold", vec!["work.part.0.cold", "main"]),
+            ("app!main => work;app!fill.part.0", vec!["fill.part.0", "work", "main"]),
             ("app!main => work;app!+0x40", vec!["app+0x40", "main"]),
             ("app!main => work;?", vec!["[unknown]", "main"]),
             ("app!main => work;[jit]!f", vec!["f", "main"]),
