@@ -85,6 +85,7 @@
 //! | mismatch | a condition (CPU, kernel, events) in which two sides differ |
 //! | rule, finding | a rule finds, clears or is undecided with a reason; a finding has evidence, confidence and a next step |
 //! | remainder | a cost that no rule with a reason explains |
+//! | tail call | a function's last call, made as a jump: it has no frame, but its caller's code names it |
 //! | neighbour, canary | another program on the machine; a memory walk that measures what neighbours do to caches |
 //! | snapshot | what one view shows of a profile at one moment |
 //!

@@ -1,6 +1,6 @@
 //! The innermost calls of a stack that only take or release a lock, by the code that was read at its frames.
 
-use super::names::{CodeKind, Names};
+use super::names::{CodeKind, Names, StackCall};
 use crate::model::profile::Profile;
 use crate::model::{LockCode, StackId};
 
@@ -24,9 +24,9 @@ impl LockCalls {
         }
         let (mut found, mut spins, mut count) = (None, false, 0);
         let (mut frames, mut last) = (0, None);
-        for (frame, depth, call) in names.walk_frames(profile, stack) {
+        for StackCall { frame, depth, call, is_tail_call } in names.walk_frames(profile, stack) {
             count += 1;
-            if names.functions[call.function as usize].kind == CodeKind::Kernel {
+            if is_tail_call || names.functions[call.function as usize].kind == CodeKind::Kernel {
                 continue;
             }
             if last != Some(frame) {
@@ -81,6 +81,8 @@ mod tests {
             ("app!main;app!update", &[("update", true)], Some(0)),
             ("app!main;app!a;app!b;app!c;app!d", &[("main", false)], None),
             ("app!main;app!update", &[], None),
+            ("app!main => call;app!take", &[("take", false)], Some(1)),
+            ("app!main => call;app!take", &[("main", false)], Some(3)),
         ] {
             assert_eq!(left(stack, locks), expected, "{stack} {locks:?}");
         }

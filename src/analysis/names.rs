@@ -53,6 +53,19 @@ pub struct Call {
     pub faceless: bool,
 }
 
+/// A call on a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StackCall {
+    /// Its frame; of a tail call, the one of its caller.
+    pub frame: FrameId,
+    /// Its inline depth in that frame: 0 is the innermost.
+    pub depth: usize,
+    /// What is called.
+    pub call: Call,
+    /// Whether it ended in a jump to the next function and has no frame of its own.
+    pub is_tail_call: bool,
+}
+
 /// The names of a profile's frames.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
@@ -66,6 +79,8 @@ pub struct Names {
     calls: Vec<Call>,
     /// Where the calls of each frame begin, and where the last ones end.
     starts: Vec<u32>,
+    /// By frame, the function of the same module that its call instruction names; as long as the last frame with one needs.
+    called: Vec<Option<Call>>,
     /// Texts of offsets, by cell, made when one is first asked for.
     offsets: OnceLock<Vec<OnceLock<Box<str>>>>,
 }
@@ -162,25 +177,60 @@ impl Names {
         profile: &'a Profile,
         stack: Option<crate::model::StackId>,
     ) -> impl Iterator<Item = Call> + 'a {
-        self.walk_frames(profile, stack).map(|(_, _, call)| call)
+        self.walk_frames(profile, stack).map(|step| step.call)
     }
 
-    /// The same calls, each with its frame and its inline depth in that frame: 0 is the innermost.
+    /// The same calls, each with its frame.
     pub fn walk_frames<'a>(
         &'a self,
         profile: &'a Profile,
         stack: Option<crate::model::StackId>,
-    ) -> impl Iterator<Item = (FrameId, usize, Call)> + 'a {
+    ) -> impl Iterator<Item = StackCall> + 'a {
         let mut last = None;
-        let frames = profile.walk(stack).take(DEEPEST);
-        let calls =
-            frames.flat_map(|frame| self.at(frame).iter().enumerate().map(move |(at, call)| (frame, at, *call)));
-        calls.filter(move |(_, _, call)| {
+        let mut frames = profile.walk(stack).take(DEEPEST).peekable();
+        let frames = std::iter::from_fn(move || Some((frames.next()?, frames.peek().copied())));
+        let calls = frames.flat_map(|(frame, outer)| {
+            let own = self.at(frame).iter().enumerate();
+            let own = own.map(move |(depth, call)| StackCall { frame, depth, call: *call, is_tail_call: false });
+            let tail = outer.and_then(|outer| Some((outer, self.tail_call(outer, frame)?)));
+            own.chain(tail.map(|(frame, call)| StackCall { frame, depth: 0, call, is_tail_call: true }))
+        });
+        calls.filter(move |StackCall { call, .. }| {
             let repeated = call.faceless && last == Some(*call);
             last = Some(*call);
             !repeated
         })
     }
+
+    /// The function between two adjacent frames that has none: the outer frame's code calls it, and the inner frame is of
+    /// another function, which it has jumped to.
+    #[inline]
+    #[must_use]
+    pub fn tail_call(&self, outer: FrameId, inner: FrameId) -> Option<Call> {
+        let called = (*self.called.get(outer.0 as usize)?)?;
+        let callee = self.at(inner).last()?;
+        (callee.function != called.function && self.may_jump(called, *callee)).then_some(called)
+    }
+
+    /// Whether a function may have jumped to another one whose frame is whole and named: not to a part of itself, nor into the
+    /// kernel; and what a signal interrupted has called nothing.
+    #[cold]
+    fn may_jump(&self, from: Call, to: Call) -> bool {
+        let name = |call: Call| self.functions[call.function as usize].name.as_str();
+        let is_named = matches!(self.labels[to.label as usize].text, LabelText::Name { .. }) && !to.faceless;
+        is_named
+            && self.kind(to.label) == CodeKind::User
+            && written(name(to)) != written(name(from))
+            && name(to) != SIGNAL_RETURN
+    }
+}
+
+/// The function whose frame the kernel makes for a signal's handler to return to.
+const SIGNAL_RETURN: &str = "__restore_rt";
+
+/// The name of a function as it was written, without the mark of a part or copy that the compiler made of it.
+fn written(name: &str) -> &str {
+    [" [clone ", ".cold", ".part."].iter().fold(name, |name, mark| name.split_once(mark).map_or(name, |(name, _)| name))
 }
 
 /// A file's name without its directories, for a table column.
@@ -250,8 +300,12 @@ impl<'p> Builder<'p> {
         if symbols.is_empty() {
             self.nameless(frame, module);
         }
+        let of = module.map_or(self.outside, |id| self.modules[id]);
         for symbol in symbols {
-            self.named(symbol, module.map_or(self.outside, |id| self.modules[id]));
+            self.named(symbol, of);
+        }
+        if let Some(called) = symbols.last().and_then(|symbol| symbol.calls.as_deref()) {
+            self.called(called, of);
         }
         self.names.starts.push(self.names.calls.len() as u32);
     }
@@ -271,6 +325,16 @@ impl<'p> Builder<'p> {
         };
         self.names.inlined[function as usize] &= inlined;
         self.names.calls.push(Call { label, function, faceless: false });
+    }
+
+    /// What the frame in hand calls.
+    fn called(&mut self, name: &'p str, module: Module<'p>) {
+        let text = self.text(name);
+        let function = self.function(text, name, module);
+        let label = self.label(text, module.kind, false, function, LabelText::Name { inlined: false });
+        self.names.inlined[function as usize] = false;
+        self.names.called.resize(self.names.starts.len() - 1, None);
+        self.names.called.push(Some(Call { label, function, faceless: false }));
     }
 
     /// An offset into a file can be resolved later; an address in the kernel or in JIT code cannot.
@@ -366,6 +430,35 @@ mod tests {
             ("app!main;[kernel]!+0xff01;[kernel]!+0xff02", vec!["[kernel]", "main"]),
             ("?", vec!["[unknown]"]),
             ("[jit]!+0x10", vec!["[jit]"]),
+        ] {
+            assert_eq!(labels(stack), expected, "{stack}");
+        }
+    }
+
+    #[test]
+    fn a_function_that_ended_in_a_jump_stands_between_its_caller_and_the_one_it_jumped_to() {
+        for (stack, expected) in [
+            ("app!main => work;app!fill", vec!["fill", "work", "main"]),
+            ("app!main => work;libc!memset", vec!["memset", "work", "main"]),
+            ("app!main => work;app!work", vec!["work", "main"]),
+            ("app!main => work;app!inner < work", vec!["inner inlined", "work", "main"]),
+            (
+                "app!inlined < main => work;app!inner < fill",
+                vec!["inner inlined", "fill", "work", "inlined inlined", "main"],
+            ),
+            ("app!main => work;app!fill => work;app!fill", vec!["fill", "work", "fill", "work", "main"]),
+            ("app!main => work", vec!["main"]),
+            ("app!main => work;app!work.cold", vec!["work.cold", "main"]),
+            ("app!main => f();app!f() [clone .cold]", vec!["f() [clone .cold]", "main"]),
+            ("app!main => work;app!fill.cold", vec!["fill.cold", "work", "main"]),
+            ("app!main => work;app!work.part.0", vec!["work.part.0", "main"]),
+            ("app!main => work;app!work.part.0.cold", vec!["work.part.0.cold", "main"]),
+            ("app!main => work;app!fill.part.0", vec!["fill.part.0", "work", "main"]),
+            ("app!main => work;app!+0x40", vec!["app+0x40", "main"]),
+            ("app!main => work;?", vec!["[unknown]", "main"]),
+            ("app!main => work;[jit]!f", vec!["f", "main"]),
+            ("app!main => work;[kernel]!do_syscall_64", vec!["do_syscall_64", "main"]),
+            ("app!main => work;libc!__restore_rt;app!handler", vec!["handler", "__restore_rt", "main"]),
         ] {
             assert_eq!(labels(stack), expected, "{stack}");
         }

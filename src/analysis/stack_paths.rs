@@ -59,7 +59,7 @@ impl<'a> StackPaths<'a> {
     /// The end of a stack's path; `None` without any address. `child` returns the path that continues another.
     pub fn end(&mut self, stack: Option<StackId>, mut child: impl FnMut(Option<u32>, Call) -> u32) -> Option<u32> {
         let (profile, names) = (self.profile, self.names);
-        let (mut node, mut depth, mut outer) = (self.root, 0, None);
+        let (mut node, mut depth, mut outer, mut caller) = (self.root, 0, None, None);
         let mut next = stack.filter(|id| (id.0 as usize) < profile.stacks.len());
         self.way.clear();
         while let Some(id) = next {
@@ -67,6 +67,7 @@ impl<'a> StackPaths<'a> {
             let def = profile.stacks.at(id);
             if known.generation() == self.generation {
                 (node, depth, outer) = (Some(known.node), known.depth(), names.at(def.frame).first().copied());
+                caller = Some(def.frame);
                 break;
             }
             self.way.push(id);
@@ -77,11 +78,16 @@ impl<'a> StackPaths<'a> {
             return calls.iter().rev().fold(self.root, |node, call| Some(child(node, *call)));
         }
         for id in self.way.drain(..).rev() {
-            let calls = names.at(profile.stacks.at(id).frame);
+            let frame = profile.stacks.at(id).frame;
+            let calls = names.at(frame);
+            if let Some(call) = caller.and_then(|caller| names.tail_call(caller, frame)) {
+                node = Some(child(node, call));
+            }
             for call in calls.iter().rev().filter(|call| !call.faceless || outer != Some(**call)) {
                 node = Some(child(node, *call));
             }
             outer = calls.first().copied().or(outer);
+            caller = Some(frame);
             depth += 1;
             if let Some(node) = node {
                 self.known[id.0 as usize] = End { node, age: self.generation << DEPTH_BITS | depth };

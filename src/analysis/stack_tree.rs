@@ -3,8 +3,8 @@
 
 use super::names::{Call, Names};
 use super::stack_counts::StackCounts;
-use crate::model::StackId;
 use crate::model::profile::Profile;
+use crate::model::{FrameId, StackId};
 
 /// The distinct stacks of a selection, and their place in the tree of all stacks.
 #[derive(Debug)]
@@ -29,7 +29,8 @@ const LAST: u32 = u32::MAX;
 
 /// What is computed along the paths of a tree.
 pub(super) trait Visit {
-    /// The path continues with the calls of one frame, innermost first; none if the frame repeats its caller.
+    /// The path continues with the calls of one frame, innermost first, or with a tail call; none if the frame repeats its
+    /// caller.
     fn enter(&mut self, calls: &[Call]);
     /// A stack of the selection ends here: index into [`StackTree::stacks`].
     fn end(&mut self, stack: usize);
@@ -60,6 +61,8 @@ impl<A: Visit, B: Visit> Visit for (A, B) {
 
 struct Open<'a> {
     id: u32,
+    /// Before the calls.
+    tail_call: Option<Call>,
     calls: &'a [Call],
     innermost: Option<Call>,
 }
@@ -114,16 +117,23 @@ impl<'a> StackTree<'a> {
             if next != 0 && next != LAST {
                 let id = next - 1;
                 let outer = open.last().and_then(|open| open.innermost);
+                let tail_call = open.last().and_then(|open| self.names.tail_call(self.frame(open.id), self.frame(id)));
+                if let Some(call) = &tail_call {
+                    visitor.enter(std::slice::from_ref(call));
+                }
                 let calls = self.calls(id, outer);
                 visitor.enter(calls);
                 let [child, _, own] = self.links[id as usize];
                 if own != 0 {
                     visitor.end(own as usize - 1);
                 }
-                open.push(Open { id, calls, innermost: calls.first().copied().or(outer) });
+                open.push(Open { id, tail_call, calls, innermost: calls.first().copied().or(outer) });
                 next = child;
             } else if let Some(done) = open.pop() {
                 visitor.leave(done.calls);
+                if let Some(call) = &done.tail_call {
+                    visitor.leave(std::slice::from_ref(call));
+                }
                 next = self.links[done.id as usize][SIBLING];
             } else {
                 return;
@@ -134,9 +144,15 @@ impl<'a> StackTree<'a> {
     /// The calls of a stack's innermost frame; a run of faceless frames counts as one.
     #[inline]
     fn calls(&self, id: u32, outer: Option<Call>) -> &'a [Call] {
-        match self.names.at(self.profile.stacks.at(StackId(id)).frame) {
+        match self.names.at(self.frame(id)) {
             [call] if call.faceless && outer == Some(*call) => &[],
             calls => calls,
         }
+    }
+
+    /// The innermost frame of a stack.
+    #[inline]
+    fn frame(&self, id: u32) -> FrameId {
+        self.profile.stacks.at(StackId(id)).frame
     }
 }

@@ -97,7 +97,8 @@ fn lines(sampled: &Sampled<'_>, (path, pid): (Path, u32)) -> String {
     let mut lines = String::new();
     for cell in sampled.cells(path).iter().rev() {
         let name = text(cell.name);
-        let nameless = name.is_empty() || cell.kind != CodeKind::Heading && sampled.symbol(cell).is_none();
+        let has_code = cell.kind != CodeKind::Heading && cell.tail_called_by.is_none();
+        let nameless = name.is_empty() || has_code && sampled.symbol(cell).is_none();
         let name = if nameless { "[unknown]" } else { &name };
         let address = sampled.address(cell).unwrap_or_default();
         // Writing to a String cannot fail.

@@ -60,4 +60,15 @@ pub struct Symbol {
     pub line: Option<u32>,
     /// Whether this function was inlined into the next one.
     pub inlined: bool,
+    /// Of the outermost name: the function that the call instruction at this address names. Where the stack goes on with
+    /// another function, the named one has ended in a jump to it and has no frame of its own.
+    pub calls: Option<Box<str>>,
+}
+
+impl Symbol {
+    /// A function of which only the name is known.
+    #[must_use]
+    pub fn named(function: impl Into<String>) -> Symbol {
+        Symbol { function: function.into(), file: None, line: None, inlined: false, calls: None }
+    }
 }

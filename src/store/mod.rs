@@ -35,7 +35,7 @@ pub(crate) use rows::bound;
 pub use writer::Writer;
 
 /// The format version written. Readers refuse a higher major number; a higher minor number only adds.
-pub const FORMAT: (u16, u16) = (1, 3);
+pub const FORMAT: (u16, u16) = (1, 4);
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]

@@ -221,7 +221,7 @@ impl<'a, S: EventSink> Repair<'a, S> {
 
     fn lost_frame_at(&mut self, id: FrameId) {
         self.define(Definition::Frame(FrameDef { id, module: None, address: 0 }));
-        let symbols = vec![Symbol { function: LOST.to_string(), file: None, line: None, inlined: false }];
+        let symbols = vec![Symbol::named(LOST)];
         self.define(Definition::Names { frame: id, symbols });
     }
 

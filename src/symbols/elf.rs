@@ -1,6 +1,7 @@
 //! Resolves names within one ELF image: from its debug information, else its symbols, else its functions' bounds.
 //! `locate` finds separate debug files and attaches them.
 
+use super::call_site;
 use super::debug_data::debug_data;
 use super::demangle::demangle;
 use super::dwarf::{Cached, Debug, SplitFiles, SplitSource, cached, is_split, open};
@@ -21,6 +22,8 @@ pub(super) struct Image {
     /// Prefix for names of functions without a symbol.
     label: String,
     build_id: Option<BuildId>,
+    /// `None` for one whose instructions are not read.
+    architecture: Option<Architecture>,
     /// File offset, address and size of each loaded segment.
     segments: Vec<(u64, u64, u64)>,
     debug: Attached,
@@ -66,6 +69,11 @@ impl Image {
             file: image.clone(),
             label: label.to_string(),
             build_id,
+            architecture: match file.architecture() {
+                object::Architecture::X86_64 => Some(Architecture::X86_64),
+                object::Architecture::Aarch64 => Some(Architecture::Aarch64),
+                _ => None,
+            },
             segments,
             debug: Attached::default(),
             split: None,
@@ -155,10 +163,23 @@ impl Image {
             && let Some(function) = self.function(&tables, address)
         {
             // A list that grows would have room for four.
-            return vec![Symbol { function, file: None, line: None, inlined: false }];
+            names = vec![Symbol::named(function)];
+        }
+        if let Some(outermost) = names.last_mut() {
+            outermost.calls = self.called(&tables, offset, address);
         }
         names.shrink_to_fit();
         names
+    }
+
+    /// The function that begins where the call leads whose last byte is at this offset and address. One without a symbol is
+    /// none, and so is a stub that jumps to another file: its function has other names there.
+    fn called(&self, tables: &Tables, offset: u64, address: u64) -> Option<Box<str>> {
+        let from = offset.checked_sub(call_site::LONGEST - 1)?;
+        let bytes = self.file.bytes(from, call_site::LONGEST)?;
+        let target = call_site::target(self.architecture?, &bytes, address + 1)?;
+        let (start, name) = self.functions(tables).find(target, demangle)?;
+        (start == target && !call_site::is_thunk(&name)).then(|| name.into())
     }
 
     fn address_of(&self, offset: u64) -> Option<u64> {
@@ -180,15 +201,18 @@ impl Image {
             .as_ref()
     }
 
-    /// The symbol that covers the address, else a generated name for the function's bounds.
-    fn function(&self, tables: &Tables, address: u64) -> Option<String> {
-        let functions = tables.functions.get_or_init(|| {
+    fn functions<'a>(&self, tables: &'a Tables) -> &'a Functions {
+        tables.functions.get_or_init(|| {
             let separate =
                 self.debug.file.as_ref().or_else(|| tables.carried.get_or_init(|| debug_data(&self.file)).as_ref());
             Functions::read(separate.into_iter().chain([&self.file]).map(cached).collect())
-        });
+        })
+    }
+
+    /// The symbol that covers the address, else a generated name for the function's bounds.
+    fn function(&self, tables: &Tables, address: u64) -> Option<String> {
         let bounds = || self.bounds(tables, address).map(|range| format!("{}+{:#x}", self.label, range.start));
-        functions.find(address, demangle).map(|(_, name)| name).or_else(bounds)
+        self.functions(tables).find(address, demangle).map(|(_, name)| name).or_else(bounds)
     }
 
     /// The code of the function at a file offset, at most `limits::FUNCTION_CODE` bytes of it.
@@ -216,13 +240,8 @@ impl Image {
             *self.segments.iter().find(|(_, first, size)| bounds.start.wrapping_sub(*first) < *size)?;
         let end = bounds.end.min(segment_address.saturating_add(size));
         let length = end.checked_sub(bounds.start)?.min(FUNCTION_CODE);
-        let architecture = match open(&cached(&self.file)).ok()?.architecture() {
-            object::Architecture::X86_64 => Architecture::X86_64,
-            object::Architecture::Aarch64 => Architecture::Aarch64,
-            _ => return None,
-        };
         let bytes = self.file.bytes(start + (bounds.start - segment_address), length)?;
-        Some(FunctionCode { architecture, address: bounds.start, slide, bytes })
+        Some(FunctionCode { architecture: self.architecture?, address: bounds.start, slide, bytes })
     }
 
     fn bounds(&self, tables: &Tables, address: u64) -> Option<Range<u64>> {

@@ -96,7 +96,7 @@ impl JitCode {
             self.refresh_dump(files);
         }
         let function = self.find(address)?.to_string();
-        Some(Symbol { function, file: None, line: None, inlined: false })
+        Some(Symbol::named(function))
     }
 
     fn find(&self, address: u64) -> Option<&str> {

@@ -36,7 +36,7 @@ impl Kernel {
                 self.name_in_code(address).or_else(|| self.list.as_ref()?.name(address))?
             }
         };
-        Some(Symbol { function, file: None, line: None, inlined: false })
+        Some(Symbol::named(function))
     }
 
     /// Gives up code that is damaged: its own addresses all have names.

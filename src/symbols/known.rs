@@ -27,7 +27,7 @@ pub(super) struct KnownNames {
 impl KnownNames {
     /// Reads what is known about the file of a build, whose names are read from `sources` and use its `label`.
     pub(super) fn open(files: &dyn Files, build: &BuildId, label: &str, sources: &[FileStamp]) -> KnownNames {
-        let mut key = format!("ironlaw names 4 {build} {label:?}");
+        let mut key = format!("ironlaw names 5 {build} {label:?}");
         for source in sources {
             // Writing to a string cannot fail.
             let _ = write!(key, " {source}");
@@ -89,18 +89,19 @@ fn index(text: &str) -> Vec<(u64, u32, u32)> {
     lines
 }
 
-/// An offset in hexadecimal, then of each symbol: whether it is inlined, its line, file and function. A missing line or
-/// file is empty, and a file follows an `=`. `None` for names that do not fit into a line.
+/// An offset in hexadecimal, then of each symbol: whether it is inlined, its line, file, the function called there and its
+/// own. A missing line, file or function is empty, and one that is there follows an `=`. `None` for names that do not fit into a line.
 fn encode(offset: u64, names: &[Symbol]) -> Option<String> {
     let mut line = format!("{offset:x}");
-    for Symbol { function, file, line: number, inlined } in names {
-        let file = file.as_ref().map(|file| format!("={file}")).unwrap_or_default();
+    for Symbol { function, file, line: number, inlined, calls } in names {
+        let text = |text: Option<&str>| text.map(|text| format!("={text}")).unwrap_or_default();
+        let (file, calls) = (text(file.as_deref()), text(calls.as_deref()));
         let number = number.map(|number| number.to_string()).unwrap_or_default();
-        if function.contains(['\t', '\n']) || file.contains(['\t', '\n']) {
+        if [function, &file, &calls].iter().any(|text| text.contains(['\t', '\n'])) {
             return None;
         }
         let inlined = if *inlined { "i" } else { "" };
-        write!(line, "\t{inlined}\t{number}\t{file}\t{function}").ok()?;
+        write!(line, "\t{inlined}\t{number}\t{file}\t{calls}\t{function}").ok()?;
     }
     line.push('\n');
     Some(line)
@@ -110,10 +111,10 @@ fn decode(line: &str) -> Option<Vec<Symbol>> {
     let mut fields = line.strip_suffix('\n')?.split('\t').skip(1);
     let mut names = Vec::new();
     while let Some(inlined) = fields.next() {
-        let [number, file, function] = [fields.next()?, fields.next()?, fields.next()?];
+        let [number, file, calls, function] = [fields.next()?, fields.next()?, fields.next()?, fields.next()?];
         let number = if number.is_empty() { None } else { Some(number.parse().ok()?) };
-        let file = file.strip_prefix('=').map(str::to_string);
-        names.push(Symbol { function: function.to_string(), file, line: number, inlined: inlined == "i" });
+        let (file, calls) = (file.strip_prefix('=').map(str::to_string), calls.strip_prefix('=').map(Box::from));
+        names.push(Symbol { function: function.to_string(), file, line: number, inlined: inlined == "i", calls });
     }
     names.shrink_to_fit();
     Some(names)
@@ -137,8 +138,9 @@ mod tests {
 
     fn symbol() -> impl Strategy<Value = Symbol> {
         let file = prop::option::of("[ -~]{0,9}");
-        ("[ -~é]{1,12}", file, prop::option::of(any::<u32>()), any::<bool>())
-            .prop_map(|(function, file, line, inlined)| Symbol { function, file, line, inlined })
+        let calls = prop::option::of("[ -~é]{0,9}".prop_map(Box::from));
+        ("[ -~é]{1,12}", file, prop::option::of(any::<u32>()), any::<bool>(), calls)
+            .prop_map(|(function, file, line, inlined, calls)| Symbol { function, file, line, inlined, calls })
     }
 
     proptest! {
@@ -166,7 +168,7 @@ mod tests {
         fn a_damaged_file_says_nothing(place in any::<prop::sample::Index>(), damage in 1u8.., cut in any::<bool>()) {
             let files = Stored::default();
             let mut known = open(&files, 1, "f", &[file()]);
-            known.add(5, &[Symbol { function: "main".into(), file: None, line: Some(3), inlined: false }]);
+            known.add(5, &[Symbol { line: Some(3), ..Symbol::named("main") }]);
             known.store(&files);
             let mut bytes = files.0.take().unwrap();
             let place = place.index(bytes.len());
@@ -203,9 +205,7 @@ mod tests {
     #[test]
     fn the_file_stays_bounded_and_keeps_what_is_new() {
         let files = Stored::default();
-        let name = |offset: u64| {
-            vec![Symbol { function: format!("{offset}{}", "x".repeat(1000)), file: None, line: None, inlined: false }]
-        };
+        let name = |offset: u64| vec![Symbol::named(format!("{offset}{}", "x".repeat(1000)))];
         for round in 0..3 {
             let mut known = open(&files, 1, "f", &[file()]);
             (0..500).for_each(|at| known.add(round * 500 + at, &name(round * 500 + at)));
@@ -216,7 +216,7 @@ mod tests {
         assert!((1000..1500).all(|offset| known.get(offset) == Some(name(offset))));
         assert!((0..1000).all(|offset| known.get(offset).is_none_or(|found| found == name(offset))));
         let mut known = open(&files, 1, "f", &[file()]);
-        known.add(7, &[Symbol { function: "a\tb".into(), file: None, line: None, inlined: false }]);
+        known.add(7, &[Symbol::named("a\tb")]);
         assert!(known.new.is_empty(), "a name that breaks the line");
     }
 }

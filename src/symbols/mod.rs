@@ -1,6 +1,7 @@
 //! Resolves addresses to names: from debug information first, then symbol tables, then unwind tables.
 //! All file access goes through [`Files`].
 
+mod call_site;
 mod debug_data;
 mod demangle;
 mod dwarf;

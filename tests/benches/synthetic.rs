@@ -174,6 +174,7 @@ impl Synthetic {
                 file: Some(format!("/build/server/src/unit{}/part{}.cc", function % 40, function % 200)),
                 line: u32::try_from(address % 2_000).ok(),
                 inlined,
+                calls: None,
             };
             let outer = symbol(format!("server::unit{}::Handler<Request>::process_{function}", function % 40), false);
             let inner = symbol(format!("std::vector<Item>::operator[]_{}", function % 90), true);

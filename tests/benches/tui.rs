@@ -36,7 +36,7 @@ fn profile() -> Profile {
     for id in 0..FUNCTIONS {
         builder.apply(Event::Define(Definition::Frame(FrameDef { id: FrameId(id), module: None, address: id.into() })));
         let function = format!("storage::engine::Table<unsigned long>::operation_{id}(std::string const&)");
-        let symbols = vec![Symbol { function, file: None, line: None, inlined: id % 5 == 0 }];
+        let symbols = vec![Symbol { inlined: id % 5 == 0, ..Symbol::named(function) }];
         builder.apply(Event::Define(Definition::Names { frame: FrameId(id), symbols }));
     }
     let mut random = 1_u32;

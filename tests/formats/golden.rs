@@ -74,6 +74,7 @@ fn definitions() -> Vec<Event> {
         file: file.map(Into::into),
         line,
         inlined,
+        calls: None,
     };
     let definitions = [
         module(0, ModuleKind::File, "/usr/bin/server", None),

@@ -4,6 +4,7 @@ use ironlaw::error::{Error, ErrorKind, Result};
 use ironlaw::model::{BuildId, ModuleId, ObjectFile, Symbol};
 use ironlaw::symbols::{FileTail, Files, ModuleSource, Options, Symbolizer};
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -42,17 +43,19 @@ fn symbolizer(path: &Path) -> Symbolizer {
 fn probes(path: &Path, step: usize) -> Vec<(u64, u64, String)> {
     let bytes = std::fs::read(path).expect("a readable file");
     let file = object::File::parse(&*bytes).expect("an ELF file");
-    let offset = |address: u64| {
-        let segment = file.segments().find(|s| (s.address()..s.address() + s.size()).contains(&address))?;
-        Some(address - segment.address() + segment.file_range().0)
-    };
     let functions = file.symbols().chain(file.dynamic_symbols());
     let functions = functions.filter(|f| f.kind() == SymbolKind::Text && f.is_definition() && f.size() > 16);
     let name = |f: &object::Symbol<'_, '_>| f.name().unwrap_or_default().to_string();
     functions
         .step_by(step)
-        .filter_map(|f| Some((f.address() + f.size() / 2, offset(f.address() + f.size() / 2)?, name(&f))))
+        .filter_map(|f| Some((f.address() + f.size() / 2, offset(&file, f.address() + f.size() / 2)?, name(&f))))
         .collect()
+}
+
+/// Where an address lies in the file.
+fn offset(file: &object::File<'_>, address: u64) -> Option<u64> {
+    let segment = file.segments().find(|s| (s.address()..s.address() + s.size()).contains(&address))?;
+    Some(address - segment.address() + segment.file_range().0)
 }
 
 /// What `addr2line -f -i` says: per address, innermost first, the function and the line (0 if unknown).
@@ -109,6 +112,42 @@ fn inlined_calls_and_lines_are_those_addr2line_finds() {
     assert!(same * 100 >= probes.len() * 97, "{same} of {}", probes.len());
     assert!(inlined > 10, "{inlined}");
     assert!(symbolizer.notes().is_empty(), "a file that holds its debug information lacks none");
+}
+
+#[test]
+fn a_return_address_has_the_function_that_objdump_shows_in_the_call_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("app");
+    let made = Command::new("cc").args(["-O2", "tests/support/tail_calls.c", "-o"]).arg(&path).status();
+    assert!(made.is_ok_and(|status| status.success()), "cc is installed");
+    let listing = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(&path).output();
+    let listing = String::from_utf8(listing.expect("binutils are installed").stdout).expect("text");
+    let bytes = std::fs::read(&path).expect("a readable file");
+    let file = object::File::parse(&*bytes).expect("an ELF file");
+    let mut symbolizer = symbolizer(&path);
+    // `1414:  call   1360 <fill_get>`; where another function begins, there is a line between.
+    let instructions = listing.lines().map(|line| {
+        let (address, text) = line.split_once(":\t")?;
+        Some((u64::from_str_radix(address.trim(), 16).ok()?, text))
+    });
+    let instructions: Vec<_> = instructions.collect();
+    let (mut named, mut others) = (BTreeSet::new(), 0);
+    for pair in instructions.windows(2) {
+        let [Some((_, text)), Some((back, _))] = pair else { continue };
+        let (instruction, to) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let direct = (instruction.starts_with("call") || instruction == "bl") && !to.contains('*');
+        let target = to.split_once('<').and_then(|(_, name)| name.split('>').next()).filter(|_| direct);
+        let expected = target.filter(|name| !name.contains("+0x") && !name.contains("@plt"));
+        let Some(offset) = offset(&file, back - 1) else { continue };
+        let found = symbolizer.names(Some(MODULE), offset).pop().and_then(|symbol| symbol.calls);
+        assert_eq!(found.as_deref(), expected, "{text}");
+        named.extend(found);
+        others += usize::from(expected.is_none());
+    }
+    for function in ["handle_set", "handle_get", "fill_get", "walk_tree", "sort_keys"] {
+        assert!(named.contains(function), "{function}: {named:?}");
+    }
+    assert!(others > 50 && !named.contains("handle_chosen"), "{others}: {named:?}");
 }
 
 #[test]

@@ -61,6 +61,7 @@ mod shutdown;
 mod stack_switches;
 mod stat;
 mod sweep;
+mod tail_calls;
 mod tui;
 mod usdt;
 mod wake_ups;

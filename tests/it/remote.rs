@@ -194,7 +194,7 @@ fn what_is_wrong_on_the_way_is_said() {
         (IRONLAW, "", 1, "web1: process 999999999 does not exist"),
         ("/nowhere/ironlaw", "", 1, "web1 has no program '/nowhere/ironlaw'"),
         (IRONLAW, "echo Permission denied >&2; exit 255", 1, "could not connect to web1"),
-        (IRONLAW, "echo 'ironlaw-stream 2 0.0.1'; exit 0", 1, "web1 has ironlaw 0.0.1, and this is "),
+        (IRONLAW, "echo 'ironlaw-stream 3 0.0.1'; exit 0", 1, "web1 has ironlaw 0.0.1, and this is "),
         (IRONLAW, "yes", 1, "ended before its capture began"),
         (IRONLAW, "echo error: unrecognized subcommand >&2; exit 2", 1, "does not know remote sessions"),
         ("false", "", 1, "ended before its capture began"),
@@ -221,7 +221,7 @@ fn a_hostile_host_is_refused() {
         (r"\002\000\000\000\002\377\377", "malformed"),
         (r"\002\000\000\000", "ends within a message"),
     ] {
-        let lines = format!("printf 'ironlaw-stream 2 {version}\\n{bytes}'; exec cat >/dev/null");
+        let lines = format!("printf 'ironlaw-stream 3 {version}\\n{bytes}'; exec cat >/dev/null");
         let ran = Ran::of(&mut remote(
             &dir,
             &["record", "--host", "web1", "-p", "1"],

@@ -4,12 +4,12 @@
 use crate::program::{Dir, Ran};
 use std::path::{Path, PathBuf};
 
-fn source(name: &str) -> PathBuf {
+pub(crate) fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support").join(name)
 }
 
 /// Builds a program in the folder.
-fn build(dir: &Dir, compiler: &str, words: &[&str], source: &Path) {
+pub(crate) fn build(dir: &Dir, compiler: &str, words: &[&str], source: &Path) {
     let source = source.display().to_string();
     let words = [words, &["-o", "app", &source]].concat();
     Ran::of(dir.command(compiler, &words).env("GOCACHE", dir.join("cache")).env("GOFLAGS", "-mod=mod")).succeeds();
@@ -27,7 +27,7 @@ fn recorded_with(dir: &Dir, words: &str) -> (Vec<(String, f64)>, f64) {
 }
 
 /// The folded stacks of the recording with their samples, or their time.
-fn folded(dir: &Dir, words: &str) -> Vec<(String, f64)> {
+pub(crate) fn folded(dir: &Dir, words: &str) -> Vec<(String, f64)> {
     let text = dir.line(&format!("flamegraph run.ironlaw --format folded -o - {words}")).succeeds().out;
     let split = |line: &str| {
         let (stack, count) = line.rsplit_once(' ').unwrap_or_else(|| panic!("no count: {line}"));

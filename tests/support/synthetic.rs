@@ -88,7 +88,8 @@ impl Synthetic {
         id
     }
 
-    /// `module!function`, `module!inner<outer` for a call inlined into `outer`, `module!+0x40` for no name, `?` for no module.
+    /// `module!function`, `module!inner < outer` for a call inlined into `outer`, `module!function => called` for a call
+    /// instruction that names `called`, `module!+0x40` for no name, `?` for no module.
     fn frame(&mut self, text: &str) -> FrameId {
         if let Some(id) = self.frames.get(text) {
             return *id;
@@ -100,13 +101,13 @@ impl Synthetic {
         let address = unresolved.unwrap_or(u64::from(id.0) * 16);
         self.builder.apply(Event::Define(Definition::Frame(FrameDef { id, module, address })));
         if unresolved.is_none() && name != "?" {
+            let (name, calls) = name.split_once(" => ").map_or((name, None), |(name, called)| (name, Some(called)));
             let chain: Vec<&str> = name.split(" < ").collect();
             let last = chain.len() - 1;
             let symbols = chain.iter().enumerate().map(|(at, function)| Symbol {
-                function: function.to_string(),
-                file: None,
-                line: None,
                 inlined: at < last,
+                calls: calls.filter(|_| at == last).map(Box::from),
+                ..Symbol::named(*function)
             });
             self.builder.apply(Event::Define(Definition::Names { frame: id, symbols: symbols.collect() }));
         }

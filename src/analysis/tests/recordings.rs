@@ -1,5 +1,5 @@
-//! Random recordings: samples and waits of a few threads of two processes, over stacks with recursion, inlined calls,
-//! kernel code and code without a name.
+//! Random recordings: samples and waits of a few threads of two processes, over stacks with recursion, inlined calls, tail
+//! calls, kernel code and code without a name.
 
 use crate::analysis::testing::Synthetic;
 use crate::model::profile::Profile;
@@ -10,11 +10,13 @@ use proptest::prelude::*;
 const THREADS: [(u32, u32); 4] = [(41, 41), (42, 41), (43, 41), (51, 50)];
 
 /// Frames that stacks are made of.
-const FRAMES: [&str; 9] = [
+const FRAMES: [&str; 11] = [
     "/bin/app!main",
     "/bin/app!serve",
     "/bin/app!parse",
     "/bin/app!inner < outer",
+    "/bin/app!main => serve",
+    "/bin/app!inner < outer => parse",
     "/lib/libc.so!write",
     "/lib/libc.so!main",
     "[kernel]!futex_wait",

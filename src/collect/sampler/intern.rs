@@ -148,8 +148,7 @@ impl Interner {
             return address;
         }
         let frame = self.frame(Some(KERNEL), address, out);
-        let symbol = Symbol { function: function.to_string(), file: None, line: None, inlined: false };
-        out.define(Definition::Names { frame, symbols: vec![symbol] });
+        out.define(Definition::Names { frame, symbols: vec![Symbol::named(function)] });
         address
     }
 

@@ -273,7 +273,7 @@ fn base(call: &str) -> &str {
 
 /// The names of a call, innermost first.
 fn symbols(call: &str) -> Vec<Symbol> {
-    let symbol = |name: &str, inlined| Symbol { function: name.to_string(), file: None, line: None, inlined };
+    let symbol = |name: &str, inlined| Symbol { inlined, ..Symbol::named(name) };
     let inlined = call.split(';').skip(1).map(|name| symbol(name.strip_suffix(INLINED).unwrap_or(name), true));
     let own = symbol(origin(base(call)).1, false);
     let mut symbols: Vec<Symbol> = std::iter::once(own).chain(inlined).collect();

@@ -79,16 +79,14 @@ impl<'a> Names<'a> {
 
     /// The name in the file itself of code that is not here.
     fn recorded(&self, path: &str, address: u64) -> Vec<Symbol> {
-        let name = self.recorded.name(path, address).map(String::from);
-        let symbol = |function| Symbol { function, file: None, line: None, inlined: false };
-        name.map(symbol).into_iter().collect()
+        self.recorded.name(path, address).map(Symbol::named).into_iter().collect()
     }
 
     fn symbols(&mut self, module: ModuleId, frames: &[FrameDef]) -> Vec<Vec<Symbol>> {
         let none = || vec![Vec::new(); frames.len()];
         let Some(object) = self.objects.get(module) else { return none() };
         if let Some(only) = &object.only {
-            return vec![vec![Symbol { function: only.clone(), file: None, line: None, inlined: false }]; frames.len()];
+            return vec![vec![Symbol::named(only)]; frames.len()];
         }
         let Some(source) = &object.source else {
             return frames.iter().map(|frame| self.recorded(&object.path, frame.address)).collect();

@@ -361,6 +361,7 @@ fn symbols(function: &[Frame<'_>]) -> Vec<Symbol> {
             file: file.map(String::from),
             line: line.flatten(),
             inlined: at + 1 < function.len(),
+            calls: None,
         })
     });
     named.collect()

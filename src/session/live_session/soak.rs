@@ -119,7 +119,7 @@ impl Stream {
             Event::Define(Definition::Frame(def)) => Some(*def),
             _ => None,
         });
-        let name = |address| Symbol { function: format!("f{address}"), file: None, line: None, inlined: false };
+        let name = |address| Symbol::named(format!("f{address}"));
         let names: Vec<_> = frames
             .map(|def| Event::Define(Definition::Names { frame: def.id, symbols: vec![name(def.address)] }))
             .collect();

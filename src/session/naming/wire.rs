@@ -103,7 +103,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_cut_or_longer_says_nothing(function: String, line: Option<u32>, at: prop::sample::Index) {
-            let names = vec![vec![], vec![Symbol { function, file: Some("a.c".into()), line, inlined: true }]];
+            let names = vec![vec![], vec![Symbol { file: Some("a.c".into()), line, calls: Some("g".into()), ..Symbol::named(function) }]];
             let call = Call::Reply(Reply::Names(names, true));
             let mut bytes = encode(&call).unwrap();
             prop_assert!(decode::<Call>(&bytes[..at.index(bytes.len())]).is_err());

@@ -86,6 +86,7 @@ impl Rows for NamesDef {
             .opt_text("file", rows().map(|(_, symbol)| symbol.file.as_deref().map(bounded)))
             .opt_u32("line", rows().map(|(_, symbol)| symbol.line))
             .bool("inlined", rows().map(|(_, symbol)| symbol.inlined))
+            .opt_text("calls", rows().map(|(_, symbol)| symbol.calls.as_deref().map(bounded)))
             .build()
     }
 
@@ -93,6 +94,7 @@ impl Rows for NamesDef {
     fn decode(table: &Table, emit: &mut dyn FnMut(Self)) -> Result<u64> {
         let (frame, depth, function) = (table.u32("frame")?, table.u32("depth")?, table.text("function")?);
         let (file, line, inlined) = (table.opt_text("file")?, table.opt_u32("line")?, table.bool("inlined")?);
+        let calls = table.opt_text("calls")?;
         if longest_run(frame, depth) > FRAME_NAMES {
             return Err(Error::new(ErrorKind::Corrupt, format!("a frame has more than {FRAME_NAMES} names")));
         }
@@ -108,6 +110,7 @@ impl Rows for NamesDef {
                     file: file[row].map(|file| bounded(file).into_owned()),
                     line: line[row],
                     inlined: inlined[row],
+                    calls: calls[row].map(|called| bounded(called).into()),
                 });
             }
         }
@@ -186,7 +189,7 @@ mod tests {
     #[test]
     fn a_frame_has_only_so_many_names() {
         let names = |count: usize| {
-            let symbol = Symbol { function: "f".into(), file: None, line: None, inlined: true };
+            let symbol = Symbol { inlined: true, ..Symbol::named("f") };
             [0, 1, 1].map(|frame| NamesDef { frame: FrameId(frame), symbols: vec![symbol.clone(); count] })
         };
         for (count, read) in [(1, true), (FRAME_NAMES, true), (FRAME_NAMES + 1, false)] {

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 pub fn chunk(number: u32) -> Vec<Event> {
     let (low, at) = (number * 2, Nanos(u64::from(number) * 1_000));
     let frame = |id: u32| FrameDef { id: FrameId(id), module: Some(ModuleId(number)), address: u64::from(id) << 12 };
-    let symbol = |name: &str, inlined| Symbol { function: name.into(), file: None, line: Some(7), inlined };
+    let symbol = |name: &str, inlined| Symbol { line: Some(7), inlined, ..Symbol::named(name) };
     let (pid, tid) = (41, 42 + number);
     let stack =
         |id: u32, parent: Option<u32>| StackDef { id: StackId(id), parent: parent.map(StackId), frame: FrameId(id) };
@@ -309,8 +309,12 @@ fn neighbour_use() -> impl Strategy<Value = Event> {
 }
 
 fn symbols() -> impl Strategy<Value = Vec<Symbol>> {
-    let symbol = (text(), proptest::option::of(text()), any::<Option<u32>>(), any::<bool>());
-    let symbol = symbol.prop_map(|(function, file, line, inlined)| Symbol { function, file, line, inlined });
+    let optional = || proptest::option::of(text());
+    let symbol = (text(), optional(), any::<Option<u32>>(), any::<bool>(), optional());
+    let symbol = symbol.prop_map(|(function, file, line, inlined, calls)| {
+        let calls = calls.map(String::into_boxed_str);
+        Symbol { function, file, line, inlined, calls }
+    });
     proptest::collection::vec(symbol, 1..4)
 }
 

@@ -184,9 +184,8 @@ fn names_are_sets_that_begin_at_depth_zero_or_with_another_frame() {
 
 #[test]
 fn a_set_of_names_counts_as_its_rows_and_an_empty_one_leaves_none() {
-    let symbol = |function: &str| Symbol { function: function.into(), file: None, line: None, inlined: false };
     let sets = [
-        NamesDef { frame: FrameId(1), symbols: vec![symbol("x"), symbol("y")] },
+        NamesDef { frame: FrameId(1), symbols: ["x", "y"].map(Symbol::named).to_vec() },
         NamesDef { frame: FrameId(2), symbols: vec![] },
     ];
     assert_eq!(sets.iter().map(Rows::height).collect::<Vec<_>>(), [2, 0]);

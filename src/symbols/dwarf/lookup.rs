@@ -184,6 +184,7 @@ impl<'a> Lookup<'a> {
                 file: location.and_then(|at| at.file).map(str::to_string),
                 line: location.and_then(|at| at.line),
                 inlined: true,
+                calls: None,
             });
         }
         // Every frame but the outermost was inlined into the next.

@@ -28,8 +28,10 @@ pub struct Cell<'a> {
     pub kind: CodeKind,
     /// Whether it was inlined into its caller.
     pub inlined: bool,
-    /// Its frame; `None` for a heading.
+    /// Its frame; `None` for a heading, and for a tail call.
     pub frame: Option<FrameId>,
+    /// The caller's frame of a tail call: the function ended in a jump to the next one and has no frame of its own.
+    pub tail_called_by: Option<FrameId>,
     /// Which of the frame's names this is; 0 is the innermost.
     pub depth: usize,
 }

@@ -237,16 +237,16 @@ impl<'a> Sampled<'a> {
     /// The number of the module that contains a cell's code.
     #[must_use]
     pub fn module_id(&self, cell: &Cell<'_>) -> Option<ModuleId> {
-        self.profile.frames.get(cell.frame?.0 as usize)?.module
+        self.profile.frames.get(cell.frame.or(cell.tail_called_by)?.0 as usize)?.module
     }
 
-    /// The address of a cell's code within its module; `None` for a heading.
+    /// The address of a cell's code within its module; `None` for a heading or a tail call.
     #[must_use]
     pub fn address(&self, cell: &Cell<'_>) -> Option<u64> {
         Some(self.profile.frames.get(cell.frame?.0 as usize)?.address)
     }
 
-    /// The symbol of a cell; `None` for a cell without a name.
+    /// The symbol of a cell; `None` for a cell without a name or a tail call.
     #[must_use]
     pub fn symbol(&self, cell: &Cell<'_>) -> Option<&'a Symbol> {
         self.profile.names_at(cell.frame?).get(cell.depth)
@@ -272,7 +272,7 @@ impl<'a> Sampled<'a> {
 }
 
 fn heading(name: &'static str) -> Cell<'static> {
-    Cell { name, kind: CodeKind::Heading, inlined: false, frame: None, depth: 0 }
+    Cell { name, kind: CodeKind::Heading, inlined: false, frame: None, tail_called_by: None, depth: 0 }
 }
 
 impl<'a> Sampled<'a> {
@@ -280,10 +280,12 @@ impl<'a> Sampled<'a> {
     #[must_use]
     pub fn cells(&self, path: Path) -> Vec<Cell<'_>> {
         let mut cells: Vec<_> = path.queued.then(|| heading(QUEUED)).into_iter().collect();
-        let calls = self.names.walk_frames(self.profile, path.stack).map(|(frame, depth, call)| {
-            let (names, label) = (&self.names, call.label);
+        let calls = self.names.walk_frames(self.profile, path.stack).map(|step| {
+            let (names, label) = (&self.names, step.call.label);
             let (kind, inlined) = (names.kind(label), names.is_inlined(label));
-            Cell { name: names.text(label), kind, inlined, frame: Some(frame), depth }
+            let (frame, tail_called_by) =
+                if step.is_tail_call { (None, Some(step.frame)) } else { (Some(step.frame), None) };
+            Cell { name: names.text(label), kind, inlined, frame, tail_called_by, depth: step.depth }
         });
         let headings = cells.len();
         cells.extend(calls);

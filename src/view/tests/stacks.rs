@@ -81,6 +81,20 @@ fn cells_run_from_the_root_with_a_heading_for_what_is_missing() {
 }
 
 #[test]
+fn a_tail_call_has_its_callers_file_and_neither_an_address_nor_a_line() {
+    let mut s = Synthetic::new();
+    s.samples(0, 41, "app!main => work;libc!memset", 1);
+    let profile = s.finish();
+    let sampled = sampled(&profile, Selection::default());
+    let cells: Vec<_> = sampled.rows().flat_map(|row| sampled.cells(row.path())).collect();
+    let names: Vec<_> = cells.iter().map(|cell| (cell.name, cell.tail_called_by.is_some())).collect();
+    assert_eq!(names, [("main", false), ("work", true), ("memset", false)]);
+    let work = &cells[1];
+    assert!(sampled.module(work).is_some_and(|module| module.path == "app"));
+    assert_eq!((sampled.address(work), sampled.symbol(work), work.kind), (None, None, CodeKind::User));
+}
+
+#[test]
 fn a_flame_graph_counts_samples_where_all_weigh_alike_and_weights_where_they_do_not() {
     let mut s = Synthetic::new();
     s.meta.events = vec![event("cycles", Unit::Cycles)];

@@ -126,7 +126,7 @@ impl Recipe {
         for (frame, symbols) in profile.names.iter().enumerate() {
             let Some(number) = symbols.first().and_then(|symbol| symbol.function.strip_prefix('f')) else { continue };
             let function = self.functions[number.parse::<usize>().unwrap()].0.clone();
-            let symbols = vec![Symbol { function, file: None, line: None, inlined: false }];
+            let symbols = vec![Symbol::named(function)];
             names.push(Definition::Names { frame: ironlaw::model::FrameId(frame as u32), symbols });
         }
         let mut builder = ProfileBuilder::of(profile);
