@@ -295,7 +295,8 @@ impl<'a> RuleContext<'a> {
         if lost > limits::LOST_SHARE { Err(Why::LostEvents) } else { Ok(waits) }
     }
 
-    /// The processes that read what the target writes to pipes, by name and id; `None` if none was seen, or too many.
+    /// The processes that read what the target writes to pipes, by name and id; `None` if none was seen, or too many. Only where
+    /// a pipe is full do they matter.
     pub(super) fn pipe_readers(&self) -> Option<String> {
         const MOST: usize = 3;
         let all = self.profile.meta.target.conditions.iter().flat_map(|conditions| &conditions.pipe_readers);

@@ -69,7 +69,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     );
     let holder = waits.as_ref().ok().filter(|_| mostly_locks && costs.locked >= costs.running);
     let holder = holder.and_then(|waits| waits.holders_wait());
-    let allocator = waits.as_ref().ok().filter(|_| mostly_locks).and_then(|waits| waits.allocator_waiters());
+    let allocator = waits.as_ref().ok().filter(|waits| mostly_locks && waits.mostly_allocator());
+    let allocator = allocator.map(|waits| waits.allocator_waiters());
     evidence.extend(holder.map(|wait| Evidence::plain("blocked with the lock", wait.seconds, U::Seconds)));
     let at = mostly_below(place.as_ref()) + &lock.map_or(String::new(), |lock| format!(", by {lock}"));
     Ok(Some(Finding {
@@ -82,7 +83,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence,
         next_step: match (holder, allocator) {
-            (Some(wait), _) => holders_step(context, wait.cause),
+            (Some(wait), _) => holders_step(context, wait),
             (None, Some(1)) => {
                 "One thread waits, so another one has the lock for long: see which of them frees, trims \
                                 (malloc_trim) or allocates much meanwhile, and let it do less at a time."
@@ -156,9 +157,9 @@ fn held(wait: HoldersWait) -> String {
     format!(" Whoever has the lock is blocked itself meanwhile, {what}: {} in all.", seconds(wait.seconds))
 }
 
-fn holders_step(context: &RuleContext<'_>, cause: Cause) -> String {
-    let text = match cause {
-        Cause::Pipe => match context.pipe_readers() {
+fn holders_step(context: &RuleContext<'_>, wait: HoldersWait) -> String {
+    let text = match wait.cause {
+        Cause::Pipe => match context.pipe_readers().filter(|_| wait.fills_pipe) {
             Some(readers) => {
                 return format!(
                     "{readers} reads what it writes, and is too slow: profile that. Fewer threads or a shorter section change \

@@ -59,11 +59,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         place,
         culprits: Vec::new(),
         refuted_by: "the waits end with a client's request: then the program was idle",
-        next_step: match context.pipe_readers() {
-            Some(readers) => format!(
-                "{readers} reads what it writes to pipes: profile that, and otherwise the process at the other end of its \
-                 sockets (`ss -tp`); send more requests at once."
-            ),
+        next_step: match context.pipe_readers().filter(|_| waits.fill_pipes()) {
+            Some(readers) => format!("{readers} reads what it writes to pipes, and is too slow: profile that."),
             None => {
                 "Find the process at the other end (`ss -tp`, /proc/PID/fd) and profile it; send more requests at once."
                     .to_string()
