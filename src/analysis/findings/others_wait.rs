@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     id: "waiting-for-others",
     title: "waiting for others (socket, pipe)",
     kind: FindingKind::Hint,
-    of: Whole::WorkingTime,
+    of: Whole::WithReplies,
     explains: &[],
     evaluate,
 };
@@ -27,7 +27,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits()?;
     let (span, work) = (context.span()?, context.work()?);
     let sum = waits.sum(&[WaitReason::Peer]);
-    let waited = sum.short_seconds / span;
+    let waited = context.replies();
     let (all, rate) = (work.total() + waited, sum.short_count as f64 / span);
     if all < limits::IDLE_THREADS {
         return Err(Why::Idle);
