@@ -88,6 +88,19 @@ const HOLDERS: [Cause; 4] = [Cause::Pipe, Cause::Network, Cause::BlockIo, Cause:
 /// Part of the time for which a lock is waited for, by each waiter, from which the wait of its holder is why. [P]
 const HOLDING: f64 = 0.5;
 
+/// How threads wait for each other and for what is outside the program, as seconds of short waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct MutualWaits {
+    /// For signals of other threads.
+    pub signalled: f64,
+    /// The number of threads that wait so.
+    pub waiters: usize,
+    /// For what is outside, of threads that wait longer for that than for other threads: they may bring work to these.
+    pub outside: f64,
+    /// The same of all others: what they have taken meanwhile others cannot have.
+    pub holding: f64,
+}
+
 /// All waits of a selection.
 #[derive(Debug)]
 pub(super) struct Waits<'a> {
@@ -189,6 +202,27 @@ impl<'a> Waits<'a> {
         seconds[1] > seconds[0]
     }
 
+    /// How threads wait for each other, without those that hardly ran.
+    pub fn mutual(&self, parked: &FxHashSet<u32>) -> MutualWaits {
+        let mut threads: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
+        for row in self.rows.iter().filter(|row| !parked.contains(&row.tid)) {
+            let (signalled, outside) = threads.entry(row.tid).or_default();
+            match row.reason {
+                WaitReason::Signal => *signalled += row.sum.short_seconds,
+                WaitReason::Peer | WaitReason::Storage | WaitReason::Other => *outside += row.sum.short_seconds,
+                WaitReason::Lock | WaitReason::Allocator | WaitReason::MmapLock | WaitReason::Join => {}
+            }
+        }
+        let mut sum = MutualWaits::default();
+        for (signalled, outside) in threads.into_values() {
+            sum.signalled += signalled;
+            sum.waiters += usize::from(signalled > 0.0);
+            let part = if outside > signalled { &mut sum.outside } else { &mut sum.holding };
+            *part += outside;
+        }
+        sum
+    }
+
     /// The threads that have waited since before the capture.
     pub fn earlier(&self) -> impl Iterator<Item = (u32, &EarlierWait)> {
         self.earlier.iter().map(|(tid, wait)| (*tid, wait))
@@ -264,7 +298,11 @@ impl<'a> Waits<'a> {
         let ((cause, fills_pipe), (seconds, holders)) = most?;
         // Of so many threads one has the lock and the others wait for it.
         let enough = seconds >= HOLDING * locked / threads.len().max(2).saturating_sub(1) as f64;
-        (enough && holders.iter().any(|tid| threads.contains(tid))).then_some(HoldersWait { cause, seconds, fills_pipe })
+        (enough && holders.iter().any(|tid| threads.contains(tid))).then_some(HoldersWait {
+            cause,
+            seconds,
+            fills_pipe,
+        })
     }
 
     fn most(&self, counts: impl Fn(&StackSamples) -> bool, only_short: bool) -> Option<Place> {
