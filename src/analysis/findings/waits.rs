@@ -113,6 +113,8 @@ pub(super) struct Waits<'a> {
     without_wakeup: f64,
     /// Seconds of run-queue time that spans record separately.
     queued: f64,
+    /// The squares of these waits for a CPU, summed.
+    queued_squares: f64,
     /// How much of the blocked time has a known cause.
     pub coverage: WaitCoverage,
 }
@@ -128,13 +130,15 @@ impl<'a> Waits<'a> {
     ) -> Waits<'a> {
         let mut known: FxHashMap<(Option<StackId>, Cause), WaitReason> = FxHashMap::default();
         let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
-        let (mut spans, mut without_wakeup, mut queued) = (0, 0.0, 0.0);
+        let (mut spans, mut without_wakeup, mut queued, mut queued_squares) = (0, 0.0, 0.0, 0.0);
         let mut coverage = WaitCoverage::default();
         let mut earlier: FxHashMap<u32, EarlierWait> = FxHashMap::default();
         each(profile, names, tasks, selection, |span, seen, cause| {
             spans += span.count;
             coverage.add(span, seen.weight);
-            queued += seen.queued as f64 * 1e-9;
+            let delay = seen.queued as f64 * 1e-9;
+            queued += delay;
+            queued_squares += delay * delay / span.count.max(1) as f64;
             if span.queued.is_none() {
                 without_wakeup += seen.weight as f64 * 1e-9;
             }
@@ -164,7 +168,7 @@ impl<'a> Waits<'a> {
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
-        Waits { rows, earlier, paths, spans, without_wakeup, queued, coverage }
+        Waits { rows, earlier, paths, spans, without_wakeup, queued, queued_squares, coverage }
     }
 
     /// All waits for one of these reasons.
@@ -240,6 +244,11 @@ impl<'a> Waits<'a> {
         let hidden = (queued - self.queued).clamp(0.0, self.without_wakeup);
         let rest = if hidden > 0.0 { sum.without_wakeup * hidden / self.without_wakeup } else { 0.0 };
         (sum.seconds - rest, rest)
+    }
+
+    /// The number of equal waits for a CPU that would vary as much as these; `None` where they are not most of `queued` seconds.
+    pub fn queue_moments(&self, queued: f64) -> Option<f64> {
+        (self.queued >= queued / 2.0 && self.queued > 0.0).then(|| self.queued * self.queued / self.queued_squares)
     }
 
     /// The call path with the most time blocked for these reasons, down to the function that requested the wait. With
