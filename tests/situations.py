@@ -31,6 +31,8 @@ class Row:
     options: str = ""
     never: str = ""
     needs: str = ""
+    # Rules that are right too beside a load, where nobody can see how much a thread would have worked.
+    loaded: str = ""
     # Of a diff: the command of the other side. Of a sweep: its widths.
     other: str = ""
 
@@ -59,10 +61,10 @@ ROWS = [
     Row("never-drained", "useless-wake-ups kernel-time", "wait_for_events", "./never_drained {t} 4", width=1),
     Row("polling", "useless-wake-ups kernel-time", "poll_queue", "./polling {t} 4", width=4),
     # Who works.
-    built_in("imbalance", "load-imbalance", ""),
+    built_in("imbalance", "load-imbalance", "", loaded="lock-wait"),
     # With two threads a serial part and an uneven load look the same.
-    built_in("serial", "serial-section serial-thread load-imbalance hand-over", ""),
-    Row("one-producer", "serial-thread one-worker waiting-for-others", "produce_item", "./producer {t} 4", width=4),
+    built_in("serial", "serial-section serial-thread load-imbalance hand-over", "", loaded="lock-wait"),
+    Row("one-producer", "serial-thread one-worker", "produce_item|take_item", "./producer {t} 4", width=4, loaded="lock-wait"),
     Row("one-worker", "one-worker hot-function", "", "./oneworker {t} 3", how="sweep", other="1,2", never="a lock"),
     built_in("scaling", "", "."),
     built_in("syscall", "kernel-time", "."),
@@ -217,7 +219,7 @@ def findings(found):
 
 def judge(row, found, undecided, loaded):
     """One word, and what was seen first."""
-    rules = set(row.rules.split())
+    rules = set(f"{row.rules} {row.loaded if loaded else ''}".split())
     matches = lambda it: (it[0] in rules if rules else not it[0]) and (not row.place or re.search(row.place, it[1]))
     own = [it for it in found if not loaded or it[0] not in MACHINE - rules]
     first = f"{own[0][0] or 'change'} at {own[0][1][:60] or '-'}" if own else "nothing found"

@@ -1,4 +1,4 @@
-/* Threads that write to one file of a file system: its inode's lock lets one of them in. */
+/* Threads that do little but write to one file of a file system: its inode's lock lets one of them in. */
 #include "situation.h"
 
 static int file;
@@ -13,7 +13,7 @@ static void *worker(void *number)
 {
     char *block = calloc(1, 65536);
     while (!over) {
-        sink = compute(2000);
+        sink = compute(200);
         store_block((long)number, block);
         done((long)number);
     }

@@ -13,8 +13,8 @@ const ACCESS: u32 = 3;
 const READ_ONLY: u32 = 0;
 const WRITE_ONLY: u32 = 1;
 
-/// The processes that read what the process writes to pipes, by descriptor. Those of other users are not seen without
-/// privileges.
+/// The processes that read what the process writes to pipes, by descriptor, without ironlaw, which passes the output on where
+/// it counts operations in it. Those of other users are not seen without privileges.
 #[must_use]
 pub fn readers(proc: &ProcFs, pid: u32) -> Vec<PipeReader> {
     let written: BTreeMap<PathBuf, u32> = files(proc, pid)
@@ -26,7 +26,8 @@ pub fn readers(proc: &ProcFs, pid: u32) -> Vec<PipeReader> {
     }
     let mut found = Vec::new();
     let mut left = MOST_FILES;
-    for reader in proc.processes().unwrap_or_default().into_iter().filter(|reader| *reader != pid) {
+    let others = |reader: &u32| *reader != pid && *reader != std::process::id();
+    for reader in proc.processes().unwrap_or_default().into_iter().filter(others) {
         for (fd, link) in files(proc, reader).take(left) {
             left -= 1;
             let Some(of) = written.get(&link) else { continue };
@@ -80,5 +81,15 @@ mod tests {
         reader.wait().unwrap();
         let names: Vec<_> = found.iter().filter(|it| it.pid == pid).map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["cat"], "{found:?}");
+    }
+
+    #[test]
+    fn what_ironlaw_itself_reads_has_no_reader() {
+        let mut writer = Command::new("sleep").arg("60").stdout(Stdio::piped()).spawn().unwrap();
+        let found = readers(&ProcFs::new("/proc"), writer.id());
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        let own: Vec<_> = found.iter().filter(|it| it.pid == std::process::id()).collect();
+        assert!(own.is_empty(), "{own:?}");
     }
 }

@@ -37,8 +37,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         place: part.place(),
         culprits: Vec::new(),
         refuted_by: "the same time in the allocator where fewer callers allocate",
-        next_step: match part.threads() {
-            1 => "Find the callers that allocate most and let them reuse memory.",
+        // Another allocator has more locks, not less work.
+        next_step: match context.waits().map_or(0, |waits| waits.allocator_waiters()) {
+            0 | 1 => "Find the callers that allocate most and let them reuse memory.",
             _ => {
                 "Find the callers that allocate most and let them reuse memory, or try another allocator (LD_PRELOAD)."
             }

@@ -3,8 +3,9 @@
 use super::code_path::{CodeClass, Families};
 use super::paths::WaitReason;
 use super::waits::{Sum, Waits};
-use super::{RuleContext, limits};
+use super::{RuleContext, imbalance, limits, serial};
 use crate::analysis::cpu_users::{cpu_users, own_part};
+use crate::analysis::parked::parked;
 use crate::model::{MetricId, Why};
 
 /// Share of a lock's CPU time in futex calls, or in loops that pause, from which threads contend for it. [P]
@@ -15,6 +16,16 @@ pub(super) const HAND_OVERS: f64 = 5_000.0;
 
 /// Busy cores below which threads that wait for a signal are assumed to wait for work from outside. [P]
 const HAND_OVER_BUSY: f64 = 0.2;
+
+/// Mean number of threads up to which nearly none waits for what is outside the program. [P]
+const OUTSIDE: f64 = 0.05;
+
+/// Mean number of threads that run, wait for a CPU, or wait outside with what the others wait for, from which at nearly any moment
+/// one of them gets on: where others bring the work, there are moments without any. [P]
+const GETS_ON: f64 = 0.9;
+
+/// Signals over locks from which threads wait for each other otherwise than for locks. [P]
+const MORE_THAN_LOCKS: f64 = 2.0;
 
 /// How threads waited for each other, as mean numbers of threads.
 pub(super) struct ContentionCosts {
@@ -28,6 +39,8 @@ pub(super) struct ContentionCosts {
     pub share: f64,
     /// Short waits for a signal per second of CPU time.
     pub rate: f64,
+    /// Whether only the program's own threads end the waits for signals, however long they are.
+    pub closed: bool,
     pub locks: Sum,
 }
 
@@ -40,7 +53,19 @@ pub(super) fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Res
     let cpu = work.running * span;
     let rate = if cpu > 0.0 { signals.short_count as f64 / cpu } else { 0.0 };
     let fine = rate >= HAND_OVERS && work.running >= HAND_OVER_BUSY;
-    let signalled = if fine { signals.short_seconds / span } else { 0.0 };
+    let mutual = waits.map(|waits| waits.mutual(&parked(&context.threads))).unwrap_or_default();
+    let closed = !fine
+        && mutual.waiters > 1
+        && mutual.outside <= OUTSIDE * span
+        && work.running + work.runnable() + mutual.holding / span >= GETS_ON
+        && mutual.signalled / span >= MORE_THAN_LOCKS * (work.locked + running)
+        // One that does most of the work says more than that the others wait for it.
+        && ![imbalance::RULE, serial::RULE].iter().any(|rule| rule.finds(context));
+    let signalled = match (fine, closed) {
+        (true, _) => signals.short_seconds / span,
+        (false, true) => mutual.signalled / span,
+        (false, false) => 0.0,
+    };
     Ok(ContentionCosts {
         locked: work.locked,
         signalled,
@@ -48,6 +73,7 @@ pub(super) fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Res
         queued: 0.0,
         share: (work.locked + signalled + running) / (work.total() + signalled),
         rate,
+        closed,
         locks,
     })
 }

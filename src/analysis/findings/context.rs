@@ -85,6 +85,11 @@ impl ThreadStates {
         self.queued + self.throttled
     }
 
+    /// The part of the working time in that with so many further threads.
+    pub fn part_beside(&self, further: f64) -> f64 {
+        if further > 0.0 { self.total() / (self.total() + further) } else { 1.0 }
+    }
+
     /// The part of the working time that threads ran.
     pub fn cpu_part(&self) -> f64 {
         if self.total() > 0.0 { self.running / self.total() } else { 1.0 }
@@ -206,6 +211,12 @@ impl<'a> RuleContext<'a> {
         Ok(ThreadStates { running, queued, throttled, locked, mapping, storage })
     }
 
+    /// Mean number of threads that wait for sockets and pipes, each time shortly; 0 if waits were not recorded.
+    pub(super) fn replies(&self) -> f64 {
+        let short = self.waits.as_ref().map(|waits| waits.sum(&[WaitReason::Peer]).short_seconds);
+        short.and_then(|seconds| Some(seconds / self.span().ok()?)).unwrap_or(0.0)
+    }
+
     /// Threads stopped by a quota, of this many that had work. The kernel counts the time of each CPU on which the group
     /// stands still once, however many threads stand there.
     fn throttled(&self, cpus_stopped: f64, threads: f64) -> f64 {
@@ -295,7 +306,8 @@ impl<'a> RuleContext<'a> {
         if lost > limits::LOST_SHARE { Err(Why::LostEvents) } else { Ok(waits) }
     }
 
-    /// The processes that read what the target writes to pipes, by name and id; `None` if none was seen, or too many.
+    /// The processes that read what the target writes to pipes, by name and id; `None` if none was seen, or too many. Only where
+    /// a pipe is full do they matter.
     pub(super) fn pipe_readers(&self) -> Option<String> {
         const MOST: usize = 3;
         let all = self.profile.meta.target.conditions.iter().flat_map(|conditions| &conditions.pipe_readers);

@@ -22,6 +22,9 @@ const QUEUE_WAIT: f64 = 100e-6;
 /// no more than a CPU that wakes from its idle state, which takes some hundred microseconds in a virtual machine. [P]
 const SLICE: f64 = 1e-3;
 
+/// Moments at which threads waited for a CPU, as equal waits, below which chance put them there: a neighbour's burst, a start. [P]
+const MOMENTS: f64 = 10.0;
+
 /// Share of time in which some task waited for a CPU. [P]
 const CPU_PRESSURE: f64 = 0.1;
 
@@ -42,7 +45,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let long = mean.is_none_or(|mean| mean >= least);
     // Without the time, the periods say that a quota is why threads wait while CPUs are free.
     let throttled = context.metric(MetricId::ThrottledShare).is_ok_and(|share| share > limits::THROTTLED_PERIODS);
-    if share < limits::QUEUED || !(long || crowded) || (throttled && !crowded) {
+    let by_chance = !are_enough(context, delay);
+    if share < limits::QUEUED || !(long || crowded) || (throttled && !crowded) || by_chance {
         return Ok(None);
     }
     // More CPUs would only let more threads wait for a contended lock.
@@ -76,6 +80,12 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         next_step: next_step(context, &work, &culprits, crowded),
         culprits,
     }))
+}
+
+/// Whether threads waited for a CPU at enough moments, as far as that was recorded.
+fn are_enough(context: &RuleContext<'_>, delay: f64) -> bool {
+    let moments = context.waits().ok().and_then(|waits| waits.queue_moments(delay));
+    moments.is_none_or(|moments| moments >= MOMENTS)
 }
 
 /// Uses the CPU pressure of the cgroup, or of the machine if it is the target, where waits were not counted.

@@ -1,10 +1,11 @@
 //! Threads with similar work of which some finish early and wait for the busiest. Threads are similar if their names
-//! differ only in digits and half of their samples are in the same functions.
+//! differ only in digits and half of their samples are in the same functions with the same callers.
 //!
 //! On a busy machine, threads also wait for a thread that is waiting for a CPU, though all have equal work. So the time on
 //! a CPU must be uneven as well, and the rule is undecided if the busiest thread's run-queue time exceeds its lead. So it is
 //! if one of the threads ended before it was read.
 
+use super::stacks::Work;
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole, limits};
 use crate::analysis::ThreadRow;
 use crate::analysis::text::{percent, threads};
@@ -135,17 +136,18 @@ pub(super) fn wanted(row: &ThreadRow) -> Option<f64> {
     row.utilisation().value().map(|busy| (busy + queued).min(1.0))
 }
 
-/// A thread's samples by their innermost function outside the kernel.
+/// A thread's samples by their innermost function outside the kernel and its caller: a producer and its consumers may spend
+/// their time in the same function, but for different work.
 #[derive(Debug, Default)]
 struct FunctionSamples {
     samples: u64,
-    functions: FxHashMap<u32, u64>,
+    functions: FxHashMap<Work, u64>,
 }
 
 impl FunctionSamples {
-    /// The share of both threads' samples in the same functions, 0 to 1.
+    /// The share of both threads' samples in the same functions with the same callers, 0 to 1.
     fn in_common(&self, other: &FunctionSamples) -> f64 {
-        let share = |work: &FunctionSamples, function: &u32| {
+        let share = |work: &FunctionSamples, function: &Work| {
             work.functions.get(function).copied().unwrap_or(0) as f64 / work.samples.max(1) as f64
         };
         self.functions.keys().map(|function| share(self, function).min(share(other, function))).sum()
@@ -158,11 +160,11 @@ fn samples_by_thread(context: &RuleContext<'_>) -> FxHashMap<u32, FunctionSample
     let mut samples_by_thread: FxHashMap<u32, FunctionSamples> = FxHashMap::default();
     let wanted = |row: &&ThreadRow| wanted(row).is_some_and(|wanted| wanted >= limits::IDLE_THREADS);
     let tids: FxHashSet<u32> = context.threads.iter().filter(wanted).map(|row| row.task.tid).collect();
-    for (row, user) in stacks.users().filter(|(row, _)| tids.contains(&row.tid)) {
+    for (row, does) in stacks.works().filter(|(row, _)| tids.contains(&row.tid)) {
         let work = samples_by_thread.entry(row.tid).or_default();
         work.samples += row.samples;
-        if let Some(user) = user {
-            *work.functions.entry(user).or_default() += row.samples;
+        if let Some(does) = does {
+            *work.functions.entry(does).or_default() += row.samples;
         }
     }
     samples_by_thread.retain(|_, work| work.samples >= THREAD_SAMPLES);
@@ -188,11 +190,13 @@ mod tests {
 
     #[test]
     fn threads_are_alike_by_what_they_have_in_common() {
-        let work = |functions: &[(u32, u64)]| FunctionSamples {
+        let called = |functions: &[(u32, u64)], caller: u32| FunctionSamples {
             samples: functions.iter().map(|(_, samples)| samples).sum(),
-            functions: functions.iter().copied().collect(),
+            functions: functions.iter().map(|(function, samples)| ((*function, Some(caller)), *samples)).collect(),
         };
+        let work = |functions| called(functions, 9);
         let compress = work(&[(1, 80), (2, 20)]);
+        assert!(compress.in_common(&called(&[(1, 80), (2, 20)], 8)) < 1e-9, "for another caller");
         assert!((compress.in_common(&work(&[(1, 8), (2, 2)])) - 1.0).abs() < 1e-9);
         assert!((compress.in_common(&work(&[(1, 5), (3, 5)])) - 0.5).abs() < 1e-9);
         assert!(compress.in_common(&work(&[(3, 10)])) < 1e-9);

@@ -1,12 +1,12 @@
-//! Threads that wait for each other: for a lock, or for a signal that comes thousands of times per second. Idle
-//! threads do not count: only hand-overs too short to be work do.
+//! Threads that wait for each other: for a lock, or for a signal. Idle threads do not count: signals do where they come thousands
+//! of times per second, too often to be work from outside, and where only the program's own threads can send them.
 
 use super::code_path::CodeClass;
 use super::contention::{ContentionCosts, HAND_OVERS, costs, queued_for_locks};
 use super::paths::WaitReason;
 use super::stacks::CodeShare;
 use super::waits::{HoldersWait, mostly_below};
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits};
+use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole, limits, useless_wake_ups};
 use crate::analysis::causes::Cause;
 use crate::analysis::text::{digits, name, percent, seconds};
 use crate::model::{MetricId, Unit as U, Why};
@@ -19,6 +19,9 @@ pub(super) const RULE: Rule = Rule {
     explains: &[CodeClass::Lock, CodeClass::Signal],
     evaluate,
 };
+
+/// The title where signals are most of what threads wait for.
+const MUTUAL: &str = "waiting for each other";
 
 /// Share of working time from which a lock is the first thing to examine. [P]
 const LOCKED_MUCH: f64 = 0.25;
@@ -35,7 +38,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     costs.queued = work.queued * queued_for_locks(context)?;
     costs.share += costs.queued / (work.total() + costs.signalled);
     let only_locks = costs.signalled == 0.0;
-    let reasons: &[WaitReason] = if only_locks { &[WaitReason::Lock] } else { &[WaitReason::Lock, WaitReason::Signal] };
+    let reasons: &[WaitReason] = match (only_locks, costs.closed) {
+        (true, _) => &[WaitReason::Lock],
+        (false, true) => &[WaitReason::Signal],
+        (false, false) => &[WaitReason::Lock, WaitReason::Signal],
+    };
     let (place, lock) = match &waits {
         Ok(waits) if costs.locked + costs.signalled >= costs.running => (waits.worst(reasons, !only_locks), None),
         _ => {
@@ -43,6 +50,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             (part.as_ref().and_then(CodeShare::place), part.and_then(|part| part.callee().map(name)))
         }
     };
+    // Of threads that are all woken for what one of them takes, the others wait for each other: that is no further cause.
+    let woken = place.as_ref().and_then(|place| Some(useless_wake_ups::place(context)?.frames == place.frames));
+    if woken == Some(true) {
+        return Ok(None);
+    }
     let mostly_locks = costs.locked + costs.running >= costs.signalled;
     // The one who has the lock may be waiting for a CPU: then that comes first, unless most of it is measured on a CPU.
     let queued = work.runnable() - costs.queued > costs.locked + costs.running;
@@ -58,7 +70,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         Evidence::plain("runnable, where a CPU would not help", costs.queued, U::Threads),
         Evidence::plain("mean lock wait", costs.locks.mean(), U::Seconds),
     ];
-    if !only_locks {
+    if !only_locks && !costs.closed {
         evidence.push(Evidence::of("hand-overs per CPU second", costs.rate, U::PerSecond, HAND_OVERS));
     }
     evidence.retain(|row| row.value > 0.0);
@@ -69,12 +81,13 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     );
     let holder = waits.as_ref().ok().filter(|_| mostly_locks && costs.locked >= costs.running);
     let holder = holder.and_then(|waits| waits.holders_wait());
-    let allocator = waits.as_ref().ok().filter(|_| mostly_locks).and_then(|waits| waits.allocator_waiters());
+    let allocator = waits.as_ref().ok().filter(|waits| mostly_locks && waits.mostly_allocator());
+    let allocator = allocator.map(|waits| waits.allocator_waiters());
     evidence.extend(holder.map(|wait| Evidence::plain("blocked with the lock", wait.seconds, U::Seconds)));
     let at = mostly_below(place.as_ref()) + &lock.map_or(String::new(), |lock| format!(", by {lock}"));
     Ok(Some(Finding {
         rule: RULE.id,
-        title: RULE.title,
+        title: if mostly_locks { RULE.title } else { MUTUAL },
         share: Some(costs.share),
         claim: claim(context, &costs, mostly_locks, waits.is_ok(), &at)?
             + if allocator.is_some() { " The lock is one of the memory allocator's." } else { "" }
@@ -82,7 +95,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         evidence,
         confidence,
         next_step: match (holder, allocator) {
-            (Some(wait), _) => holders_step(context, wait.cause),
+            (Some(wait), _) => holders_step(context, wait),
             (None, Some(1)) => {
                 "One thread waits, so another one has the lock for long: see which of them frees, trims \
                                 (malloc_trim) or allocates much meanwhile, and let it do less at a time."
@@ -91,6 +104,11 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             (None, Some(_)) => {
                 "Let threads reuse memory instead of returning it, or try an allocator with more of its \
                                 own memory for each (LD_PRELOAD)."
+                    .to_string()
+            }
+            (None, None) if costs.closed => {
+                "See in the off-CPU flame graph where threads wait, and by thread which of them do not: make the work of those \
+                 cheaper, let more threads do it, or have more of what the others wait for (connections, buffers)."
                     .to_string()
             }
             (None, None) => next_step(mostly_locks, waits.is_ok()),
@@ -137,6 +155,15 @@ fn claim(
             seconds(span)
         ));
     }
+    if costs.closed {
+        return Ok(format!(
+            "Threads wait for each other for {} of their working time: {} in {}{at}{queued}. Nobody else wakes them: they wait for \
+             one that has more to do, or for something that the program has too few of.",
+            percent(costs.share),
+            seconds(waited * span),
+            seconds(span)
+        ));
+    }
     Ok(format!(
         "Threads hand over to each other {} times per CPU second and wait {} of their working time for \
          it{at}{queued}; a shortage of work looks the same.",
@@ -156,9 +183,9 @@ fn held(wait: HoldersWait) -> String {
     format!(" Whoever has the lock is blocked itself meanwhile, {what}: {} in all.", seconds(wait.seconds))
 }
 
-fn holders_step(context: &RuleContext<'_>, cause: Cause) -> String {
-    let text = match cause {
-        Cause::Pipe => match context.pipe_readers() {
+fn holders_step(context: &RuleContext<'_>, wait: HoldersWait) -> String {
+    let text = match wait.cause {
+        Cause::Pipe => match context.pipe_readers().filter(|_| wait.fills_pipe) {
             Some(readers) => {
                 return format!(
                     "{readers} reads what it writes, and is too slow: profile that. Fewer threads or a shorter section change \

@@ -7,8 +7,8 @@ use crate::model::{MetricId, Unit as U, Why};
 pub(super) const RULE: Rule = Rule {
     id: "migrations",
     title: "moving between CPUs",
-    kind: FindingKind::Limit,
-    of: Whole::WorkingTime,
+    kind: FindingKind::Hint,
+    of: Whole::CpuTime,
     explains: &[],
     evaluate,
 };

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     id: "waiting-for-others",
     title: "waiting for others (socket, pipe)",
     kind: FindingKind::Hint,
-    of: Whole::WorkingTime,
+    of: Whole::WithReplies,
     explains: &[],
     evaluate,
 };
@@ -27,7 +27,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let waits = context.waits()?;
     let (span, work) = (context.span()?, context.work()?);
     let sum = waits.sum(&[WaitReason::Peer]);
-    let waited = sum.short_seconds / span;
+    let waited = context.replies();
     let (all, rate) = (work.total() + waited, sum.short_count as f64 / span);
     if all < limits::IDLE_THREADS {
         return Err(Why::Idle);
@@ -59,11 +59,8 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         place,
         culprits: Vec::new(),
         refuted_by: "the waits end with a client's request: then the program was idle",
-        next_step: match context.pipe_readers() {
-            Some(readers) => format!(
-                "{readers} reads what it writes to pipes: profile that, and otherwise the process at the other end of its \
-                 sockets (`ss -tp`); send more requests at once."
-            ),
+        next_step: match context.pipe_readers().filter(|_| waits.fill_pipes()) {
+            Some(readers) => format!("{readers} reads what it writes to pipes, and is too slow: profile that."),
             None => {
                 "Find the process at the other end (`ss -tp`, /proc/PID/fd) and profile it; send more requests at once."
                     .to_string()

@@ -21,6 +21,8 @@ pub(super) enum Whole {
     WorkingTime,
     /// The CPU time, which is a part of that.
     CpuTime,
+    /// The working time and the waits for sockets and pipes that end soon, which may be for answers that the work needs.
+    WithReplies,
 }
 
 /// One rule.
@@ -34,6 +36,13 @@ pub(super) struct Rule {
     pub explains: &'static [CodeClass],
     /// Returns the finding, nothing, or why the rule cannot decide.
     pub evaluate: fn(&RuleContext<'_>) -> Result<Option<Finding>, Why>,
+}
+
+impl Rule {
+    /// Whether it finds anything.
+    pub fn finds(&self, context: &RuleContext<'_>) -> bool {
+        (self.evaluate)(context).is_ok_and(|found| found.is_some())
+    }
 }
 
 /// A rule for the CPU time that other rules leave. It receives the code whose CPU time their findings explain.
@@ -51,21 +60,27 @@ const LEAST_REMAINDER: f64 = 0.1;
 #[must_use]
 pub fn evaluate(context: &RuleContext<'_>) -> RuleResults {
     let mut results = RuleResults::default();
-    let cpu_part = context.work().map_or(1.0, |work| work.cpu_part());
+    let work = context.work();
+    let working = work.as_ref().map_or(1.0, |work| work.part_beside(context.replies()));
+    let cpu_part = work.map_or(1.0, |work| work.cpu_part());
     let mut found: Vec<(FindingKind, f64, Finding)> = Vec::new();
     let mut explained: Vec<CodeClass> = Vec::new();
     for rule in RULES.iter().chain(CODE_RULES.iter().filter(|_| context.code.is_some())) {
         let finding = results.record(context.evaluate_rule(rule.evaluate).into(), rule.id, rule.title);
         explained.extend(finding.iter().flat_map(|_| rule.explains));
         // All are ordered by shares of the same whole.
-        let part = if rule.of == Whole::CpuTime { cpu_part } else { 1.0 };
+        let part = match rule.of {
+            Whole::CpuTime => cpu_part * working,
+            Whole::WorkingTime => working,
+            Whole::WithReplies => 1.0,
+        };
         found.extend(finding.map(|finding| (rule.kind, finding.weight() * part, finding)));
     }
     for rule in REMAINDERS {
         let judged = context.evaluate_rule(|context| (rule.evaluate)(context, &explained));
         let matters = |finding: &Finding| finding.share.is_none_or(|share| share * cpu_part >= LEAST_REMAINDER);
         let finding = results.record(judged.map(|found| found.filter(matters)).into(), rule.id, rule.title);
-        found.extend(finding.map(|finding| (FindingKind::Hint, finding.weight() * cpu_part, finding)));
+        found.extend(finding.map(|finding| (FindingKind::Hint, finding.weight() * cpu_part * working, finding)));
     }
     // The sort is stable: findings of equal weight stay in decision order.
     found.sort_by(|(a_kind, a, _), (b_kind, b, _)| {

@@ -2,6 +2,7 @@
 //! not count, nor do threads that hardly ran: nobody expects them to use more than one CPU.
 
 use super::imbalance::wanted;
+use super::waits::mostly_below;
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole};
 use crate::analysis::parked::parked;
 use crate::analysis::text::{name, percent};
@@ -46,17 +47,20 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         return Err(Why::ThreadsUnread);
     }
     let tid = first.task.tid;
-    let hottest = context.samples().ok().map(|stacks| {
+    let samples = context.samples().ok();
+    let hottest = samples.map(|stacks| {
         let rows = stacks.counts.rows.iter().filter(|row| row.tid == tid);
         stacks.share(rows.fold(0, |sum, row| sum.saturating_add(row.weight)))
     });
+    let place = samples.and_then(|stacks| stacks.part_of_thread(tid).place());
+    let at = mostly_below(place.as_ref());
     let share = hottest.unwrap_or(if all > 0.0 { most / all } else { 0.0 }).min(1.0);
     Ok(Some(Finding {
         rule: RULE.id,
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "Thread {tid} {} works {} of the time; all {} others together work {} of one thread's time.",
+            "Thread {tid} {} works {} of the time{at}; all {} others together work {} of one thread's time.",
             name(&first.task.comm),
             percent(*most),
             measured.len() - 1,
@@ -67,7 +71,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             Evidence::up_to("all others working (at most)", others.max(0.0), U::Threads, SERIAL_OTHERS),
         ],
         confidence: Confidence::Medium,
-        place: Some(Place { frames: Vec::new(), axis: context.axis(), threads: vec![tid] }),
+        place: place.or_else(|| Some(Place { frames: Vec::new(), axis: context.axis(), threads: vec![tid] })),
         culprits: Vec::new(),
         refuted_by: "more load makes the other threads busier, but not this one",
         next_step: format!(

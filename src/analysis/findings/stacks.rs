@@ -51,8 +51,8 @@ pub(super) struct StackKind {
     leaf: u32,
     /// Its families.
     families: Families,
-    /// The cell of the innermost program function.
-    user: Option<u32>,
+    /// The innermost program function.
+    user: Option<UserCode>,
     /// The outermost yield.
     pub yields: Option<u32>,
     /// The outermost function that serves a page fault.
@@ -62,6 +62,18 @@ pub(super) struct StackKind {
     /// The outermost function that shows why the kernel was entered.
     pub entry: Option<(KernelEntry, u32)>,
 }
+
+/// The innermost program function of a stack.
+#[derive(Debug, Clone, Copy)]
+struct UserCode {
+    /// Its cell, and its caller's.
+    work: Work,
+    /// Its call.
+    at: u32,
+}
+
+/// What a thread does at a moment: the cell of the innermost program function, and that of its caller, if it has one.
+pub(super) type Work = (u32, Option<u32>);
 
 impl StackKind {
     /// `cell` returns the cell of a call, counted from the root.
@@ -74,7 +86,7 @@ impl StackKind {
             at: from_leaf(at as u32),
             leaf,
             families: path.leaf,
-            user: path.user().map(cell),
+            user: path.user().map(|at| UserCode { work: (cell(at), at.checked_sub(1).map(&cell)), at: from_leaf(at) }),
             yields: path.yields().map(from_leaf),
             fault: path.fault().map(from_leaf),
             fault_kind: path.fault_kind(),
@@ -158,9 +170,10 @@ impl<'a> Stacks<'a> {
         self.counts.rows.iter().zip(&self.kind_of).filter_map(|(row, kind)| Some((row, self.kind(*kind)?)))
     }
 
-    /// Every row with the cell of the innermost program function on its stack, if there is one.
-    pub fn users(&self) -> impl Iterator<Item = (&StackCount, Option<u32>)> {
-        self.counts.rows.iter().zip(&self.kind_of).map(|(row, kind)| (row, self.kind(*kind).and_then(|kind| kind.user)))
+    /// Every row with what the thread does there, if its stack has a program function.
+    pub fn works(&self) -> impl Iterator<Item = (&StackCount, Option<Work>)> {
+        let work = |kind: &StackKind| kind.user.map(|user| user.work);
+        self.counts.rows.iter().zip(&self.kind_of).map(move |(row, kind)| (row, self.kind(*kind).and_then(work)))
     }
 
     /// The innermost function of a stack.
@@ -197,9 +210,18 @@ impl<'a> Stacks<'a> {
 
     /// The part of the samples for which `find` returns a call; each counts for the branch that ends there.
     pub fn part(&self, mut find: impl FnMut(&StackKind) -> Option<u32>) -> CodeShare<'_, 'a> {
+        self.part_of_rows(|_, kind| find(kind))
+    }
+
+    /// The part of a thread, at its innermost program functions.
+    pub fn part_of_thread(&self, tid: u32) -> CodeShare<'_, 'a> {
+        self.part_of_rows(|row, kind| kind.user.filter(|_| row.tid == tid).map(|user| user.at))
+    }
+
+    fn part_of_rows(&self, mut find: impl FnMut(&StackCount, &StackKind) -> Option<u32>) -> CodeShare<'_, 'a> {
         let (mut rows, mut weight) = (Vec::new(), 0_u64);
         for ((row, kind), at) in self.counts.rows.iter().zip(&self.kind_of).zip(0..) {
-            if let Some(call) = self.kind(*kind).and_then(&mut find) {
+            if let Some(call) = self.kind(*kind).and_then(|kind| find(row, kind)) {
                 rows.push((at, call));
                 weight = weight.saturating_add(row.weight);
             }

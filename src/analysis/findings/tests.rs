@@ -428,11 +428,106 @@ fn uneven_threads_and_one_that_carries_all() {
         read(&mut s, Scope::Thread(42), &[("task-clock", ms(100).0), ("run-delay", 0)]);
         s
     };
-    check("alone", alone(), &[("serial-thread", Medium)]);
+    let results = check("alone", alone(), &[("serial-thread", Medium)]);
+    let place = results.found[0].place.as_ref().map(|place| (place.frames.join(";"), place.threads.as_slice()));
+    assert_eq!(place, Some(("start_thread;worker_main;part_0".to_string(), &[41][..])));
     let mut unread = alone();
     unread.alive(43, "ended unread");
     let results = check("alone as far as was read", unread, &[]);
     assert!(results.undecided.iter().any(|(rule, _, why)| (*rule, *why) == ("serial-thread", Why::ThreadsUnread)));
+}
+
+#[test]
+fn the_same_function_for_other_callers_is_no_similar_work() {
+    const FOUND: &[(&str, Confidence)] = &[("load-imbalance", Medium), ("hot-function", High)];
+    for (callers, expected) in [(["produce", "produce"], FOUND), (["produce", "consume"], &FOUND[1..])] {
+        let mut s = healthy();
+        for ((tid, run), caller) in [(41, 9_900), (42, 4_000)].into_iter().zip(callers) {
+            s.samples(8, tid, &format!("{MAIN};app!{caller};app!compute"), 5_000);
+            read(&mut s, Scope::Thread(tid), &[("task-clock", ms(run).0)]);
+        }
+        read(&mut s, Scope::Target, &[("task-clock", ms(13_900).0)]);
+        check("uneven", s, expected);
+    }
+}
+
+#[test]
+fn waits_for_answers_come_before_the_code_that_runs_between_them() {
+    let socket = format!("{MAIN};app!ask;/usr/lib/libc.so.6!recv;[kernel]!tcp_recvmsg;[kernel]!schedule");
+    for (run, order) in [
+        (1_000, [("waiting-for-others", Low), ("hot-function", High)]),
+        (18_000, [("hot-function", High), ("waiting-for-others", Low)]),
+    ] {
+        let mut s = healthy();
+        read(&mut s, Scope::Target, &[("task-clock", ms(run).0)]);
+        for tid in 41..43 {
+            s.samples(7, tid, &format!("{MAIN};app!hot"), 900);
+            read(&mut s, Scope::Thread(tid), &[("task-clock", ms(run / 2).0)]);
+            wait(&mut s, tid, Sleeping, 3_300, 3, &socket);
+        }
+        check("answers", s, &order);
+    }
+}
+
+#[test]
+fn threads_that_only_others_of_the_program_wake_wait_for_each_other() {
+    let signal = format!("{MAIN};app!take;/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}");
+    let (sleep, events) =
+        (format!("{MAIN};app!query;[kernel]!do_nanosleep"), format!("{MAIN};app!accept;[kernel]!ep_poll"));
+    let found = |run: u64, asleep: u64, others: Option<&str>| {
+        let mut s = healthy();
+        read(&mut s, Scope::Target, &[("task-clock", ms(2 * run).0)]);
+        for tid in [41, 42] {
+            read(&mut s, Scope::Thread(tid), &[("task-clock", ms(run).0)]);
+            wait(&mut s, tid, Sleeping, 1_600, 3, &signal);
+            wait(&mut s, tid, Sleeping, asleep, 4, &sleep);
+        }
+        if let Some(stack) = others {
+            s.alive(43, "acceptor");
+            read(&mut s, Scope::Thread(43), &[("task-clock", ms(300).0)]);
+            wait(&mut s, 43, Sleeping, 3_000, 3, stack);
+        }
+        results(s).found
+    };
+    for (run, asleep) in [(5_000, 0), (1_000, 1_000)] {
+        let found = found(run, asleep, None);
+        assert_eq!(
+            found.iter().map(|it| (it.rule, it.title)).collect::<Vec<_>>(),
+            [("lock-wait", "waiting for each other")]
+        );
+        assert!(found[0].claim.contains("most of it below `take`. Nobody else wakes them"), "{}", found[0].claim);
+        assert_eq!(found[0].place.as_ref().and_then(|place| place.frames.last().cloned()).as_deref(), Some("take"));
+    }
+    assert_eq!(found(5_000, 0, Some(&events)), [], "work from outside");
+    assert_eq!(found(5_000, 0, Some(&sleep)), [], "work by the clock");
+    assert_eq!(found(1_000, 100, None), [], "nobody runs for most of the time");
+    let mut uneven = healthy();
+    for (tid, run, waits) in [(41, 9_900, 30), (42, 4_000, 1_600)] {
+        read(&mut uneven, Scope::Thread(tid), &[("task-clock", ms(run).0)]);
+        wait(&mut uneven, tid, Sleeping, waits, 3, &signal);
+    }
+    read(&mut uneven, Scope::Target, &[("task-clock", ms(13_900).0)]);
+    check("one that has more to do", uneven, &[("load-imbalance", Medium)]);
+}
+
+#[test]
+fn a_few_waits_for_a_cpu_are_chance() {
+    for (waits, each, expected) in [(3, 3_000, &[][..]), (900, 10, &[("cpu-queue", High)])] {
+        let mut s = healthy();
+        read(&mut s, Scope::Target, &[("run-delay", ms(9_000).0)]);
+        for at in 0..waits {
+            s.off_cpu(at * each, 41, TaskState::Runnable, 0, Some(each), MAIN);
+        }
+        check("queued", s, expected);
+    }
+}
+
+#[test]
+fn moving_between_cpus_is_a_hint() {
+    let mut s = healthy();
+    read(&mut s, Scope::Target, &[("migrations", 40_000)]);
+    s.samples(7, 41, &format!("{MAIN};app!hot"), 1_000);
+    check("moves", s, &[("hot-function", High), ("migrations", Low)]);
 }
 
 #[test]

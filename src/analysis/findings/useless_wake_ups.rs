@@ -11,7 +11,7 @@ use super::code_path::CodeClass;
 use super::paths::WaitReason;
 use super::sleepers::Sleepers;
 use super::waits::mostly_below;
-use super::{Confidence, Evidence, Finding, FindingKind, Rule, RuleContext, Whole};
+use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole};
 use crate::analysis::operations;
 use crate::analysis::text::{digits, percent, seconds};
 use crate::model::{Measure, Unit as U, Why};
@@ -43,6 +43,11 @@ const WAKING: f64 = 0.3;
 /// Advice for a recording and for a sweep.
 pub(super) const NEXT_STEP: &str = "Wake one thread for each piece of work: pthread_cond_signal instead of a broadcast, EPOLLEXCLUSIVE or \
      one epoll instance that all threads share, SO_REUSEPORT with a socket for each process, FUTEX_WAKE with a count of 1.";
+
+/// Where they are found.
+pub(super) fn place(context: &RuleContext<'_>) -> Option<Place> {
+    evaluate(context).ok().flatten().and_then(|found| found.place)
+}
 
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let span = context.span()?;
@@ -124,9 +129,9 @@ mod tests {
                 s.off_cpu(at * 2, tid, TaskState::Sleeping, 1, Some(0), stack);
             }
             s.samples(0, tid, stack, part).samples(1, tid, "app!main;app!handle_job", 100 - part);
-            s.reading("task-clock", Scope::Thread(tid), 10_000, ms(1_000).0);
+            s.reading("task-clock", Scope::Thread(tid), 10_000, ms(900).0);
         }
-        s.reading("task-clock", Scope::Target, 10_000, ms(u64::from(threads) * 1_000).0);
+        s.reading("task-clock", Scope::Target, 10_000, ms(u64::from(threads) * 900).0);
         let mut profile = s.finish();
         profile.ops = ops.map(|ops| vec![(ms(0), Ops(0)), (ms(10_000), Ops(ops))]).unwrap_or_default();
         let (names, tasks, counters) = (Names::of(&profile), Tasks::of(&profile), Counters::of(&profile));
@@ -136,6 +141,10 @@ mod tests {
         let results = evaluate(&RuleContext::of(&profile, &names, &tasks, &counters, &counts, window));
         let open = results.undecided.iter().find(|(rule, ..)| *rule == ID).map(|(.., why)| *why);
         assert_eq!(open, ops.is_none().then_some(Why::NoOpsSource), "{results:?}");
+        let is_found = |rule| results.found.iter().any(|finding| finding.rule == rule);
+        if stack == COND && threads == 8 {
+            assert_eq!(is_found("lock-wait"), !is_found(ID), "one cause, one finding: {results:?}");
+        }
         results.found.into_iter().filter(|finding| finding.rule == ID).collect()
     }
 

@@ -2,7 +2,7 @@
 //! storage, for others. A wait in a lock's system call is not assumed to be for a lock: idle threads wait there too.
 
 use super::Place;
-use super::families::is_allocator;
+use super::families::{bare, is_allocator};
 use super::limits::SHORT_WAIT;
 use super::paths::{WaitReason, lock_taker, lock_wait_reason};
 use super::sleepers::{Sleepers, wait_path};
@@ -10,7 +10,7 @@ use super::stacks::Paths;
 use crate::analysis::LockCalls;
 use crate::analysis::causes::Cause;
 use crate::analysis::names::{Function, Names};
-use crate::analysis::offcpu::{WaitAge, each};
+use crate::analysis::offcpu::{WaitAge, each, kernel};
 use crate::analysis::profile_tree::TRUNCATED;
 use crate::analysis::selection::{Axis, Selection};
 use crate::analysis::tasks::Tasks;
@@ -44,12 +44,17 @@ struct StackSamples {
     incomplete: bool,
     /// Whether the memory allocator waits.
     in_allocator: bool,
+    /// Whether it waits for space in a pipe that is full.
+    fills_pipe: bool,
     path: Vec<u32>,
     sum: Sum,
 }
 
 /// Part of the waits of the one that waits most often from which a thread sleeps as often as others at a place. [P]
 const AS_OFTEN: f64 = 0.1;
+
+/// Part of the time for which the one that waits longest for the allocator does, from which a thread waits for it too. [P]
+const AS_LONG: f64 = 0.1;
 
 /// What a thread has waited in since before the capture.
 #[derive(Debug, Clone, Copy)]
@@ -74,12 +79,27 @@ impl EarlierWait {
 pub(super) struct HoldersWait {
     pub cause: Cause,
     pub seconds: f64,
+    /// Whether most of that is for space in a pipe.
+    pub fills_pipe: bool,
 }
 
 /// What may block a thread that has a lock, other than another one.
 const HOLDERS: [Cause; 4] = [Cause::Pipe, Cause::Network, Cause::BlockIo, Cause::Sleep];
 /// Part of the time for which a lock is waited for, by each waiter, from which the wait of its holder is why. [P]
 const HOLDING: f64 = 0.5;
+
+/// How threads wait for each other and for what is outside the program, as seconds of short waits.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct MutualWaits {
+    /// For signals of other threads.
+    pub signalled: f64,
+    /// The number of threads that wait so.
+    pub waiters: usize,
+    /// For what is outside, of threads that wait longer for that than for other threads: they may bring work to these.
+    pub outside: f64,
+    /// The same of all others: what they have taken meanwhile others cannot have.
+    pub holding: f64,
+}
 
 /// All waits of a selection.
 #[derive(Debug)]
@@ -93,6 +113,8 @@ pub(super) struct Waits<'a> {
     without_wakeup: f64,
     /// Seconds of run-queue time that spans record separately.
     queued: f64,
+    /// The squares of these waits for a CPU, summed.
+    queued_squares: f64,
     /// How much of the blocked time has a known cause.
     pub coverage: WaitCoverage,
 }
@@ -108,13 +130,15 @@ impl<'a> Waits<'a> {
     ) -> Waits<'a> {
         let mut known: FxHashMap<(Option<StackId>, Cause), WaitReason> = FxHashMap::default();
         let mut sums: FxHashMap<_, Sum> = FxHashMap::default();
-        let (mut spans, mut without_wakeup, mut queued) = (0, 0.0, 0.0);
+        let (mut spans, mut without_wakeup, mut queued, mut queued_squares) = (0, 0.0, 0.0, 0.0);
         let mut coverage = WaitCoverage::default();
         let mut earlier: FxHashMap<u32, EarlierWait> = FxHashMap::default();
         each(profile, names, tasks, selection, |span, seen, cause| {
             spans += span.count;
             coverage.add(span, seen.weight);
-            queued += seen.queued as f64 * 1e-9;
+            let delay = seen.queued as f64 * 1e-9;
+            queued += delay;
+            queued_squares += delay * delay / span.count.max(1) as f64;
             if span.queued.is_none() {
                 without_wakeup += seen.weight as f64 * 1e-9;
             }
@@ -139,11 +163,12 @@ impl<'a> Waits<'a> {
                 let path = wait_path(profile, names, stack, locks);
                 let mut calls = names.walk(profile, stack).map(|call| &names.functions[call.function as usize]);
                 let in_allocator = calls.any(is_allocator);
-                StackSamples { reason, cause, pid, tid, incomplete, in_allocator, path, sum }
+                let fills_pipe = cause == Cause::Pipe && fills_pipe(profile, names, stack);
+                StackSamples { reason, cause, pid, tid, incomplete, in_allocator, fills_pipe, path, sum }
             })
             .collect();
         let paths = Paths::of(names, tasks, rows.iter().map(|row| row.pid), Axis::OffCpu);
-        Waits { rows, earlier, paths, spans, without_wakeup, queued, coverage }
+        Waits { rows, earlier, paths, spans, without_wakeup, queued, queued_squares, coverage }
     }
 
     /// All waits for one of these reasons.
@@ -153,15 +178,53 @@ impl<'a> Waits<'a> {
         sum
     }
 
-    /// The threads that wait for locks of the memory allocator, if that is most of what is waited for.
-    pub fn allocator_waiters(&self) -> Option<usize> {
-        let mut threads: FxHashSet<u32> = FxHashSet::default();
+    /// Whether locks of the memory allocator are most of what is waited for with locks.
+    pub fn mostly_allocator(&self) -> bool {
         let mut seconds = [0.0; 2];
         for row in self.rows.iter().filter(|row| row.reason == WaitReason::Lock) {
             seconds[usize::from(row.in_allocator)] += row.sum.seconds;
-            threads.extend(row.in_allocator.then_some(row.tid));
         }
-        (seconds[1] > seconds[0]).then_some(threads.len())
+        seconds[1] > seconds[0]
+    }
+
+    /// The number of threads that wait for locks of the memory allocator, without those that hardly do.
+    pub fn allocator_waiters(&self) -> usize {
+        let mut threads: FxHashMap<u32, f64> = FxHashMap::default();
+        for row in self.rows.iter().filter(|row| row.reason == WaitReason::Lock && row.in_allocator) {
+            *threads.entry(row.tid).or_default() += row.sum.seconds;
+        }
+        let most = threads.values().copied().fold(0.0, f64::max);
+        threads.values().filter(|seconds| **seconds > 0.0 && **seconds >= most * AS_LONG).count()
+    }
+
+    /// Whether most of the time for which threads wait for sockets and pipes is for space in a pipe.
+    pub fn fill_pipes(&self) -> bool {
+        let mut seconds = [0.0; 2];
+        for row in self.rows.iter().filter(|row| row.reason == WaitReason::Peer) {
+            seconds[usize::from(row.fills_pipe)] += row.sum.seconds;
+        }
+        seconds[1] > seconds[0]
+    }
+
+    /// How threads wait for each other, without those that hardly ran.
+    pub fn mutual(&self, parked: &FxHashSet<u32>) -> MutualWaits {
+        let mut threads: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
+        for row in self.rows.iter().filter(|row| !parked.contains(&row.tid)) {
+            let (signalled, outside) = threads.entry(row.tid).or_default();
+            match row.reason {
+                WaitReason::Signal => *signalled += row.sum.short_seconds,
+                WaitReason::Peer | WaitReason::Storage | WaitReason::Other => *outside += row.sum.short_seconds,
+                WaitReason::Lock | WaitReason::Allocator | WaitReason::MmapLock | WaitReason::Join => {}
+            }
+        }
+        let mut sum = MutualWaits::default();
+        for (signalled, outside) in threads.into_values() {
+            sum.signalled += signalled;
+            sum.waiters += usize::from(signalled > 0.0);
+            let part = if outside > signalled { &mut sum.outside } else { &mut sum.holding };
+            *part += outside;
+        }
+        sum
     }
 
     /// The threads that have waited since before the capture.
@@ -181,6 +244,11 @@ impl<'a> Waits<'a> {
         let hidden = (queued - self.queued).clamp(0.0, self.without_wakeup);
         let rest = if hidden > 0.0 { sum.without_wakeup * hidden / self.without_wakeup } else { 0.0 };
         (sum.seconds - rest, rest)
+    }
+
+    /// The number of equal waits for a CPU that would vary as much as these; `None` where they are not most of `queued` seconds.
+    pub fn queue_moments(&self, queued: f64) -> Option<f64> {
+        (self.queued >= queued / 2.0 && self.queued > 0.0).then(|| self.queued * self.queued / self.queued_squares)
     }
 
     /// The call path with the most time blocked for these reasons, down to the function that requested the wait. With
@@ -229,17 +297,21 @@ impl<'a> Waits<'a> {
         // The function that takes the lock may end in a call that has no frame of its caller's.
         let caller = path.split_last().map_or(path, |(_, caller)| caller);
         let is_within = |row: &&StackSamples| row.pid == pid && (row.path.starts_with(path) || row.path == caller);
-        let mut causes: FxHashMap<Cause, Blocked> = FxHashMap::default();
+        let mut causes: FxHashMap<(Cause, bool), Blocked> = FxHashMap::default();
         for row in self.rows.iter().filter(|row| HOLDERS.contains(&row.cause)).filter(is_within) {
-            let (seconds, threads) = causes.entry(row.cause).or_default();
+            let (seconds, threads) = causes.entry((row.cause, row.fills_pipe)).or_default();
             *seconds += row.sum.seconds;
             threads.insert(row.tid);
         }
         let most = causes.into_iter().max_by(|(a, (x, _)), (b, (y, _))| x.total_cmp(y).then_with(|| b.cmp(a)));
-        let (cause, (seconds, holders)) = most?;
+        let ((cause, fills_pipe), (seconds, holders)) = most?;
         // Of so many threads one has the lock and the others wait for it.
         let enough = seconds >= HOLDING * locked / threads.len().max(2).saturating_sub(1) as f64;
-        (enough && holders.iter().any(|tid| threads.contains(tid))).then_some(HoldersWait { cause, seconds })
+        (enough && holders.iter().any(|tid| threads.contains(tid))).then_some(HoldersWait {
+            cause,
+            seconds,
+            fills_pipe,
+        })
     }
 
     fn most(&self, counts: impl Fn(&StackSamples) -> bool, only_short: bool) -> Option<Place> {
@@ -282,6 +354,17 @@ impl Sum {
     }
 }
 
+/// Whether the stack waits in a write to a pipe, by the kernel's function, or by the system call and its file where only these
+/// are known.
+fn fills_pipe(profile: &Profile, names: &Names, stack: Option<StackId>) -> bool {
+    let (mut writes, mut pipe) = (false, false);
+    kernel(profile, names, stack).map(|call| bare(names.text(call.label))).any(|name| {
+        writes |= name.starts_with("sys_write");
+        pipe |= name == "on a pipe";
+        name.contains("pipe_write") || (writes && pipe)
+    })
+}
+
 fn reason(profile: &Profile, names: &Names, span: &OffCpu, cause: Cause, locks: &LockCode) -> WaitReason {
     match cause {
         Cause::BlockIo => WaitReason::Storage,
@@ -322,13 +405,15 @@ mod tests {
             profile.off_cpu = profile.off_cpu.iter().map(|span| OffCpu { pid: 41, ..span }).collect();
             let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
             let waits = Waits::of(&profile, &names, &tasks, &Selection::default(), &LockCode::default());
-            waits.holders_wait().map(|wait| (wait.cause, (wait.seconds * 1e3).round() as u64))
+            waits.holders_wait().map(|wait| (wait.cause, (wait.seconds * 1e3).round() as u64, wait.fills_pipe))
         };
         let write = "app!work;app!log_line;/lib/libc.so.6!write;[kernel]!pipe_write";
-        assert_eq!(found(50, write), Some((Cause::Pipe, 150)));
+        assert_eq!(found(50, write), Some((Cause::Pipe, 150, true)));
         assert_eq!(found(20, write), None, "others have it while they work");
         let tail = "app!work;/lib/libc.so.6!fflush;/lib/libc.so.6!write;[kernel]!pipe_write";
-        assert_eq!(found(50, tail), Some((Cause::Pipe, 150)), "the taker's frame is gone");
+        assert_eq!(found(50, tail), Some((Cause::Pipe, 150, true)), "the taker's frame is gone");
+        let read = "app!work;app!log_line;/lib/libc.so.6!read;[kernel]!pipe_read";
+        assert_eq!(found(50, read), Some((Cause::Pipe, 150, false)), "of a pipe that is empty");
         assert_eq!(found(50, "app!main;app!read_input;/lib/libc.so.6!read;[kernel]!pipe_read"), None, "elsewhere");
     }
 
@@ -337,14 +422,44 @@ mod tests {
         const MALLOC: &str =
             "app!main;app!serve;/lib/libc.so.6!malloc;/lib/libc.so.6!__lll_lock_wait_private;[kernel]!futex_wait";
         const OTHER: &str = "app!main;app!serve;pthread_mutex_lock;[kernel]!futex_wait";
-        for (other, expected) in [(10, Some(1)), (200, None)] {
+        for (row, expected) in [
+            ((100, 0, 10), (true, 1)),
+            ((100, 0, 200), (false, 1)),
+            ((100, 50, 10), (true, 2)),
+            ((100, 5, 10), (true, 1)),
+            ((0, 0, 10), (false, 0)),
+        ] {
+            let (first, second, other) = row;
             let mut synthetic = Synthetic::new();
-            synthetic.off_cpu(0, 41, TaskState::Sleeping, 100, Some(0), MALLOC);
-            synthetic.off_cpu(0, 42, TaskState::Sleeping, other, Some(0), OTHER);
+            for (tid, length, stack) in [(41, first, MALLOC), (42, second, MALLOC), (43, other, OTHER)] {
+                if length > 0 {
+                    synthetic.off_cpu(0, tid, TaskState::Sleeping, length, Some(0), stack);
+                }
+            }
             let profile = synthetic.finish();
             let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
             let waits = Waits::of(&profile, &names, &tasks, &Selection::default(), &LockCode::default());
-            assert_eq!(waits.allocator_waiters(), expected);
+            assert_eq!((waits.mostly_allocator(), waits.allocator_waiters()), expected, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_write_waits_for_space_in_a_pipe() {
+        for (kernel, expected) in [
+            ("[kernel]!sys_write;[kernel]!pipe_write", true),
+            ("[kernel]!sys_write;[kernel]!anon_pipe_write;[kernel]!schedule", true),
+            ("[kernel]!sys_write;[kernel]!on a pipe", true),
+            ("[kernel]!sys_read;[kernel]!on a pipe", false),
+            ("[kernel]!sys_read;[kernel]!pipe_read", false),
+            ("[kernel]!sys_write;[kernel]!tty_write;[kernel]!n_tty_write", false),
+            ("[kernel]!sys_recvfrom;[kernel]!unix_stream_read_generic", false),
+        ] {
+            let mut synthetic = Synthetic::new();
+            synthetic.off_cpu(0, 41, TaskState::Sleeping, 50, Some(0), &format!("app!main;{kernel}"));
+            let profile = synthetic.finish();
+            let (names, tasks) = (Names::of(&profile), Tasks::of(&profile));
+            let waits = Waits::of(&profile, &names, &tasks, &Selection::default(), &LockCode::default());
+            assert_eq!(waits.fill_pipes(), expected, "{kernel}");
         }
     }
 

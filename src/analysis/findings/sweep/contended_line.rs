@@ -4,6 +4,7 @@
 
 use super::context::WidthContext;
 use super::hot_function::{HotFunction, hot_function};
+use super::one_worker::busy;
 use super::{Confidence, CostKind, Evidence, Finding, Place, Rule, limits, lost_cores};
 use crate::analysis::text::{digits, name, percent, seconds};
 use crate::model::{Region, Unit as U, Why};
@@ -21,7 +22,9 @@ const RETROGRADE: f64 = 0.95;
 
 fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     let counted = context.number(|numbers| numbers.path_length).is_ok();
-    if counted || !context.cpu_grew()? {
+    // One thread has nobody to contend with.
+    let alone = context.here.runs.iter().all(|run| busy(run) == Some(1));
+    if counted || alone || !context.cpu_grew()? {
         return Ok(None);
     }
     let Some(hot_function) = hot_function(context)? else { return Ok(None) };
@@ -38,8 +41,8 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     {
         return Ok(None);
     }
-    let busy = context.busy().unwrap_or(false);
-    let confidence = if certain && busy && hot_function.rises { Confidence::Medium } else { Confidence::Low };
+    let all_busy = context.busy().unwrap_or(false);
+    let confidence = if certain && all_busy && hot_function.rises { Confidence::Medium } else { Confidence::Low };
     Ok(Some(finding(context, &hot_function, certain, confidence)))
 }
 

@@ -74,7 +74,7 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
 
 /// Number of threads with at least half the CPU time of the busiest, if all others together have next to none. `None`
 /// if the work is distributed otherwise, or by threads that come and go.
-fn busy(run: &Run) -> Option<usize> {
+pub(super) fn busy(run: &Run) -> Option<usize> {
     let most = run.workers.first().copied().filter(|most| *most > 0.0)?;
     let busy = run.workers.iter().filter(|cpu| **cpu >= most / 2.0).count();
     // A thread that does a tenth as much works too, only less: that is uneven load.

@@ -223,6 +223,17 @@ fn threads_that_hardly_run_are_left_out_where_what_the_others_do_costs_more() {
     assert_eq!(rules(&program(0.0).results()), ["one-worker"]);
 }
 
+/// What grows with the width is the size of the input, not a number of threads.
+#[test]
+fn one_thread_that_needs_more_time_contends_with_nobody() {
+    let program = SyntheticProgram::of(&[1, 100, 400], |n| {
+        let load = even().on_cpu("worker;end_of_page", 50.0 + 10.0 * f64::from(n - 1));
+        let cpu: f64 = load.cpu.iter().map(|(_, ns)| ns).sum();
+        OperationCost { unseen: cpu * f64::from(n - 1), parked: n - 1, busy: Some(1), ..load }
+    });
+    assert_eq!(rules(&program.results()), ["cpu-time-growth"]);
+}
+
 /// Workers that are all woken for what one of them takes.
 #[test]
 fn useless_wake_ups_come_first_and_idle_workers_are_no_finding_then() {
