@@ -7,7 +7,7 @@ use crate::stack_switches::{build, folded, source};
 fn check(flags: &[&str], method: &str, library: bool) {
     let dir = Dir::new();
     build(&dir, "cc", &[&["-O2"], flags].concat(), &source("tail_calls.c"));
-    dir.line(&format!("-q record --call-graph {method} --force -o run -- ./app 1")).succeeds();
+    dir.line(&format!("-q record --call-graph {method} --force -o run -- ./app 2")).succeeds();
     let stacks = folded(&dir, "");
     // The call's name, and the path from main to it.
     let direct = [
@@ -21,7 +21,7 @@ fn check(flags: &[&str], method: &str, library: bool) {
         let all: f64 = of_leaf().map(|(_, count)| count).sum();
         let as_written = of_leaf().filter(|(stack, _)| stack.ends_with(&format!(";{path}")) || stack == path);
         let share = as_written.map(|(_, count)| count).sum::<f64>() / all;
-        assert!(all >= 50.0 && share > 0.95, "{share} of {all} samples in {leaf} have {path}: {stacks:?}");
+        assert!(all >= 30.0 && share > 0.95, "{share} of {all} samples in {leaf} have {path}: {stacks:?}");
     }
     for (stack, _) in &stacks {
         let calls: Vec<&str> = stack.split(';').collect();
