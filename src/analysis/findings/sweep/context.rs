@@ -48,7 +48,7 @@ pub(super) struct WidthContext<'a> {
     waits: Result<GrowthByClass<WaitReason>, Why>,
     /// The CPU time that only a contended lock takes.
     slow_locks: Option<Change>,
-    /// Cores of threads that hardly ran, where the threads that did lost on their own.
+    /// Cores of threads without work, where the others lost on their own.
     parked: f64,
 }
 
@@ -78,11 +78,16 @@ fn slow_locks(base: &[Run], here: &[Run]) -> Option<Change> {
     growths.ok().map(|growths| growths.get(true))
 }
 
-/// The cores of threads that hardly ran, beyond those at the base. Where a width adds only such threads and the others go on as
+/// Threads of the width that hardly ran, or that there were not. Where no thread's CPU time is known, all may have worked.
+fn without_work(run: &Run) -> f64 {
+    if run.workers.is_empty() { f64::from(run.parked) } else { f64::from(run.n) - run.workers.len() as f64 }
+}
+
+/// The cores of threads without work, beyond those at the base. Where a width adds only such threads and the others go on as
 /// before, all work is done by too few. Where the others need more CPU time for an operation, the width is not the number of
 /// workers, and what grew is the reason.
 fn parked(base: &Point, here: &Point) -> f64 {
-    let idle = |point: &Point| mean(point, |run| Ok(f64::from(run.parked))).map_or(0.0, |mean| mean.value);
+    let idle = |point: &Point| mean(point, |run| Ok(without_work(run))).map_or(0.0, |mean| mean.value);
     let cost = |point: &Point| point.numbers.cpu_ns_per_op.value().map(|estimate| Mean::from(*estimate));
     let (before, after) = (idle(base), idle(here));
     let (Some(was), Some(is)) = (cost(base), cost(here)) else { return 0.0 };
@@ -146,17 +151,17 @@ impl<'a> WidthContext<'a> {
         self.loss.and_then(|loss| loss.coverage.as_ref()).filter(|coverage| coverage.is_too_low())
     }
 
-    /// Number of cores lost, without threads that hardly ran where they are no reason.
+    /// Number of cores lost, without threads that had no work where they are no reason.
     pub fn lost(&self) -> f64 {
         self.wanted() - self.stack.useful
     }
 
-    /// The width, without threads that hardly ran where they are no reason.
+    /// The width, without threads that had no work where they are no reason.
     pub fn wanted(&self) -> f64 {
         f64::from(self.here.n) - self.parked
     }
 
-    /// Number of threads that are left out because they hardly ran, and those that ran lost on their own.
+    /// Number of threads that are left out because they had no work, and the others lost on their own.
     pub fn parked(&self) -> f64 {
         self.parked
     }
@@ -164,7 +169,7 @@ impl<'a> WidthContext<'a> {
     /// The share of the lost cores in these slices, 0 to 1. Where a slice became smaller than at the base, the others
     /// took more than was lost in all: they share what they took, so that all shares together are at most 1.
     pub fn share(&self, kinds: &[SliceKind]) -> f64 {
-        // Nothing is known of the time of threads that hardly ran.
+        // Nothing is known of the time of threads without work.
         let cores = |slice: &Slice| slice.cores - if slice.kind == SliceKind::Unseen { self.parked } else { 0.0 };
         let slices = || self.stack.slices.iter();
         let taken: f64 = slices().map(|slice| cores(slice).max(0.0)).sum();

@@ -237,7 +237,7 @@ fn with_widths(mut finding: Finding, verdicts_by_width: &[WidthVerdicts], index:
         let from = if first.n < here.n { format!(", and from n={} on", first.n) } else { String::new() };
         let left_out = match here.parked.round() {
             0.0 => String::new(),
-            parked => format!(" (without {} that hardly ran)", threads(parked as usize)),
+            parked => format!(" ({} without work)", threads(parked as usize)),
         };
         finding.claim = format!("At n={}{from}{left_out}: {}", here.n, finding.claim);
     }

@@ -29,6 +29,8 @@ pub struct OperationCost {
     pub busy: Option<u32>,
     /// How many workers hardly ran.
     pub parked: u32,
+    /// How many workers there were not.
+    pub absent: u32,
     /// Instructions per operation and GHz.
     pub counted: Option<(f64, f64)>,
     /// Factor by which siblings slow down each other's instructions.
@@ -70,6 +72,7 @@ pub fn even() -> OperationCost {
         balance: 0.98,
         busy: None,
         parked: 0,
+        absent: 0,
         counted: None,
         siblings: 1.0,
         metrics: vec![("steal_share", 0.0), ("host_busy", 0.5), ("system_share", 0.02)],
@@ -237,7 +240,7 @@ impl SyntheticProgram {
         let run = run(load, n, factor, self.off_cpu);
         let busy = load.busy.unwrap_or(n).min(n);
         let each = run.totals.cpu.value().unwrap() / f64::from(busy);
-        let workers = (0..n).map(|worker| if worker < busy { each } else { 0.0 }).collect();
+        let workers = (0..n - load.parked - load.absent).map(|worker| if worker < busy { each } else { 0.0 }).collect();
         Run { workers, virtual_machine: self.guest, ..run }
     }
 
