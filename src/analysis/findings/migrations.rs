@@ -16,13 +16,16 @@ pub(super) const RULE: Rule = Rule {
 /// Migrations per second of CPU time: at 10 to 50 us of cold caches each, 1 to 5% of it. [P]
 const MIGRATIONS: f64 = 1_000.0;
 
+/// Part of the working time that threads must run: where they mostly wait, cold caches cost next to none of it. [P]
+const RUNNING: f64 = 0.5;
+
 fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     context.wall()?;
     let moves = context.count("migrations")?;
-    context.require_work()?;
+    let work = context.require_work()?;
     let cpu = context.cpu_time()?;
     let rate = if cpu > 0.0 { moves / cpu } else { 0.0 };
-    if rate < MIGRATIONS {
+    if rate < MIGRATIONS || work.cpu_part() < RUNNING {
         return Ok(None);
     }
     Ok(Some(Finding {

@@ -528,6 +528,16 @@ fn moving_between_cpus_is_a_hint() {
     read(&mut s, Scope::Target, &[("migrations", 40_000)]);
     s.samples(7, 41, &format!("{MAIN};app!hot"), 1_000);
     check("moves", s, &[("hot-function", High), ("migrations", Low)]);
+    let lock = format!("{MAIN};app!update;/usr/lib/libc.so.6!pthread_mutex_lock;{FUTEX}");
+    for (run, is_hint) in [(18_000, true), (1_000, false)] {
+        let mut s = healthy();
+        read(&mut s, Scope::Target, &[("migrations", 40_000), ("task-clock", ms(run).0)]);
+        for tid in [41, 42] {
+            wait(&mut s, tid, Sleeping, 1_000, 3, &lock);
+        }
+        let found = results(s).found;
+        assert_eq!(found.iter().any(|finding| finding.rule == "migrations"), is_hint, "{run}: {found:#?}");
+    }
 }
 
 #[test]
