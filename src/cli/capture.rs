@@ -56,11 +56,8 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
 /// A program that does not exist is refused before anything is opened. One that exists and cannot run fails as it is executed.
 fn check_program(argv: &[String]) -> Result<()> {
     let is_template = |word: &str| word.contains('{');
-    let missing = |program: &&String| {
-        !is_template(program)
-            && !rewrite::is_program(program)
-            && !(program.contains('/') && Path::new(program).exists())
-    };
+    let exists = |word: &str| rewrite::is_program(word) || (word.contains('/') && Path::new(word).exists());
+    let missing = |program: &&String| !is_template(program) && !exists(program);
     let Some(program) = argv.first().filter(missing) else { return Ok(()) };
     let error = Error::new(ErrorKind::NotFound, format!("cannot run {program:?}: no such program"));
     Err(match rewrite::running(program).as_slice() {
