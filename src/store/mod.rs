@@ -37,6 +37,9 @@ pub use writer::Writer;
 /// The format version written. Readers refuse a higher major number; a higher minor number only adds.
 pub const FORMAT: (u16, u16) = (1, 4);
 
+/// The first format whose names say what is called, so that stacks have functions that ended in a jump.
+pub const WITH_TAIL_CALLS: (u16, u16) = (1, 4);
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;

@@ -56,3 +56,25 @@ fn stacks_of_unwind_tables_have_functions_that_end_in_a_jump() {
     require!("perf", "cc");
     check(&["-fomit-frame-pointer"], "dwarf", true);
 }
+
+#[test]
+fn beside_an_older_recording_no_stack_has_them() {
+    require!("perf", "cc");
+    let dir = Dir::new();
+    build(&dir, "cc", &["-O2", "-fno-omit-frame-pointer"], &source("tail_calls.c"));
+    for name in ["before", "after"] {
+        dir.line(&format!("-q record --call-graph fp -o {name} -- ./app 1")).succeeds();
+    }
+    let compared = || {
+        dir.line("diff before.ironlaw after.ironlaw --flamegraph difference.svg").succeeds();
+        std::fs::read_to_string(dir.join("difference.svg")).unwrap()
+    };
+    assert!(compared().contains("<title>handle_set "));
+    let path = dir.join("before.ironlaw").join("meta.json");
+    let mut meta: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    meta["format"] = serde_json::json!([1, 3]);
+    std::fs::write(&path, meta.to_string()).unwrap();
+    std::fs::remove_file(dir.join("difference.svg")).unwrap();
+    let svg = compared();
+    assert!(svg.contains("<title>fill_set ") && !svg.contains("handle_set"), "{svg:.500}");
+}

@@ -27,7 +27,9 @@ impl Sides {
         let width = source::width(&sources, args.width)?;
         let both = args.new == [args.base.as_str()] && session::holds_both_sides(Path::new(&args.base));
         let event = |at: usize| [BEFORE, AFTER].get(at).copied().filter(|_| both);
-        let side = |(at, source): (usize, &Source)| source.side(width, args, event(at), progress);
+        // Stacks of older recordings lack these functions: no difference of the program.
+        let tail_calls = sources.iter().all(Source::has_tail_calls);
+        let side = |(at, source): (usize, &Source)| source.side(width, args, event(at), tail_calls, progress);
         let mut others = sources.iter().enumerate().map(side).collect::<Result<Vec<_>>>()?;
         let base = others.remove(0);
         refuse(&base, &others, args.force)?;

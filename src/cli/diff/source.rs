@@ -6,7 +6,7 @@ use crate::analysis::diff::{Digest, RecordingPart, Side};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::{Progress, RunState, SweepMeta};
 use crate::session;
-use crate::store;
+use crate::store::{self, Recording};
 use crate::sweep::Folder;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -42,13 +42,35 @@ impl Source {
         }
     }
 
+    /// Whether stacks of all its recordings have functions that ended in a jump. What cannot be read here is an import, or fails
+    /// later.
+    pub fn has_tail_calls(&self) -> bool {
+        let has = |path: &Path| Recording::open(path).map_or(true, |it| it.meta().format >= store::WITH_TAIL_CALLS);
+        match self {
+            Source::Recordings { paths, .. } => paths.iter().all(|path| has(path)),
+            Source::Sweeps { folders, .. } => {
+                folders.iter().all(|(folder, meta)| done(folder, meta).all(|(path, _)| has(&path)))
+            }
+        }
+    }
+
     /// Reads and digests the recordings one after the other; of each only the samples of `event`, if there is one.
-    pub fn side(&self, width: Option<u32>, args: &DiffArgs, event: Option<&str>, progress: &Progress) -> Result<Side> {
+    pub fn side(
+        &self,
+        width: Option<u32>,
+        args: &DiffArgs,
+        event: Option<&str>,
+        tail_calls: bool,
+        progress: &Progress,
+    ) -> Result<Side> {
         let one = |path: &Path, part: RecordingPart| {
             let opened = session::open_with(path, progress);
             let mut profile = opened.context(|| format!("cannot compare {}", path.display()))?;
             if args.no_inline {
                 profile.drop_inlined();
+            }
+            if !tail_calls {
+                profile.drop_tail_calls();
             }
             if let Some(event) = event {
                 profile.keep_event(event);

@@ -108,6 +108,11 @@ impl Profile {
         }
     }
 
+    /// Forgets which functions were called by name: stacks then lack those that ended in a jump.
+    pub fn drop_tail_calls(&mut self) {
+        self.names.iter_mut().flatten().for_each(|symbol| symbol.calls = None);
+    }
+
     /// Keeps only the samples of the event with this name.
     pub fn keep_event(&mut self, name: &str) {
         let Some(at) = self.meta.events.iter().position(|event| event.name == name) else { return };
