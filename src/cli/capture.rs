@@ -40,9 +40,6 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
         cores: &cores,
     };
     let choice = plan::target(target, &online)?;
-    if let TargetChoice::Ready(Target::Command { argv }) = &choice {
-        check_program(argv)?;
-    }
     let planned = plan::capture(capture, &environment)?;
     let target = match choice {
         TargetChoice::Ready(Target::Processes { pids, children }) => resolve::processes(&proc, &pids, children)?,
@@ -53,11 +50,13 @@ pub(super) fn plan(target: &TargetArgs, capture: &CaptureArgs) -> Result<(Plan, 
     Ok((planned.on(target), planned.notes))
 }
 
-/// A program that does not exist is refused before anything is opened. One that exists and cannot run fails as it is executed.
-fn check_program(argv: &[String]) -> Result<()> {
+/// A target's program that does not exist is refused before anything is opened. One that exists and cannot run fails as it is
+/// executed.
+pub(super) fn check_program(target: &Target) -> Result<()> {
     let is_template = |word: &str| word.contains('{');
     let exists = |word: &str| rewrite::is_program(word) || (word.contains('/') && Path::new(word).exists());
     let missing = |program: &&String| !is_template(program) && !exists(program);
+    let Target::Command { argv } = target else { return Ok(()) };
     let Some(program) = argv.first().filter(missing) else { return Ok(()) };
     let error = Error::new(ErrorKind::NotFound, format!("cannot run {program:?}: no such program"));
     Err(match rewrite::running(program).as_slice() {

@@ -22,6 +22,7 @@ pub(super) fn run(args: &RecordArgs, terminal: &Terminal) -> Result<ExitCode> {
     }
     let (target, clock) = plan::clock(&args.target);
     let (mut request, mut notes) = capture::plan(&target, &args.capture)?;
+    capture::check_program(&request.target)?;
     request.beside.clone_from(&clock);
     let matched = args.baseline.as_deref().map(|path| baseline::fit(path, &request, args.stale_ok)).transpose()?;
     if let Some(matched) = &matched {

@@ -24,6 +24,7 @@ use std::process::ExitCode;
 pub(super) fn run(args: &StatArgs, terminal: &Terminal) -> Result<ExitCode> {
     let (target, beside) = plan::clock(&args.target);
     let (request, notes) = capture::plan(&target, &plan::stat_capture(args))?;
+    capture::check_program(&request.target)?;
     let (request, events) = plan::stat(request, args, &EventSourceFiles::open(Path::new("/sys")));
     let format = match (&args.field_separator, args.json) {
         (Some(by), _) => StatFormat::Separated(by.replace("\\t", "\t")),

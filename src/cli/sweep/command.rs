@@ -40,6 +40,7 @@ pub(in crate::cli) fn headless(sweep: &mut Sweep, settings: &RunSettings, termin
 /// `Usage` for a sweep that cannot be; any error of the target or the folder.
 pub(in crate::cli) fn begin(args: &SweepArgs) -> Result<(Sweep, RunSettings)> {
     let (request, notes) = capture::plan(&target(args)?, &capture_args(args))?;
+    capture::check_program(&request.target)?;
     let subject = match request.target.clone() {
         Target::Command { argv } => Subject::Command(argv),
         target => Subject::Running(target),

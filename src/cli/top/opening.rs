@@ -71,6 +71,7 @@ impl Opening {
     /// Opens a target.
     pub(super) fn capture(&self, target: TargetArgs, limit: Limit, notifier: Notifier) -> Result<OpenedSession> {
         let (mut request, mut notes) = capture::plan(&target, &self.capture)?;
+        capture::check_program(&request.target)?;
         // The screen shows the points in which the baseline is stale.
         let matched = self.learnt().map(|path| baseline::fit(path, &request, true)).transpose()?;
         notes.extend(matched.iter().flat_map(|matched| matched.notes.clone()));
