@@ -50,7 +50,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             (part.as_ref().and_then(CodeShare::place), part.and_then(|part| part.callee().map(name)))
         }
     };
-    // Of threads that are all woken for what one of them takes, the others wait for each other: that is no further cause.
+    // Threads that are all woken for what one of them takes wait for each other, too: the wake-ups are the cause, and found.
     let woken = place.as_ref().and_then(|place| Some(useless_wake_ups::place(context)?.frames == place.frames));
     if woken == Some(true) {
         return Ok(None);
