@@ -44,6 +44,13 @@ pub(super) struct ContentionCosts {
     pub locks: Sum,
 }
 
+impl ContentionCosts {
+    /// Whether locks cost as much as waits for signals.
+    pub fn mostly_locks(&self) -> bool {
+        self.locked + self.running >= self.signalled
+    }
+}
+
 /// What they cost in a selection, apart from the queue for a CPU.
 pub(super) fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Result<ContentionCosts, Why> {
     let (span, work) = (context.span()?, context.require_work()?);

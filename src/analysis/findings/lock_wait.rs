@@ -55,7 +55,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     if woken == Some(true) {
         return Ok(None);
     }
-    let mostly_locks = costs.locked + costs.running >= costs.signalled;
+    let mostly_locks = costs.mostly_locks();
     // The one who has the lock may be waiting for a CPU: then that comes first, unless most of it is measured on a CPU.
     let queued = work.runnable() - costs.queued > costs.locked + costs.running;
     let confidence = match (mostly_locks && !queued, costs.share >= LOCKED_MUCH && waits.is_ok()) {
@@ -94,29 +94,40 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
             + &holder.map_or(String::new(), held),
         evidence,
         confidence,
-        next_step: match (holder, allocator) {
-            (Some(wait), _) => holders_step(context, wait),
-            (None, Some(1)) => {
-                "One thread waits, so another one has the lock for long: see which of them frees, trims \
-                                (malloc_trim) or allocates much meanwhile, and let it do less at a time."
-                    .to_string()
-            }
-            (None, Some(_)) => {
-                "Let threads reuse memory instead of returning it, or try an allocator with more of its \
-                                own memory for each (LD_PRELOAD)."
-                    .to_string()
-            }
-            (None, None) if costs.closed => {
-                "See in the off-CPU flame graph where threads wait, and by thread which of them do not: make the work of those \
-                 cheaper, let more threads do it, or have more of what the others wait for (connections, buffers)."
-                    .to_string()
-            }
-            (None, None) => next_step(mostly_locks, waits.is_ok()),
-        },
+        next_step: advice(context, &costs, holder, allocator, waits.is_ok()),
         place,
         culprits: Vec::new(),
         refuted_by: "the waits end when work arrives: then threads were idle; or CPUs are short, and the holder waits for one",
     }))
+}
+
+/// What to do: about the holder of the lock, the allocator, or where threads wait. `timed`: waits were recorded.
+fn advice(
+    context: &RuleContext<'_>,
+    costs: &ContentionCosts,
+    holder: Option<HoldersWait>,
+    allocator: Option<usize>,
+    timed: bool,
+) -> String {
+    match (holder, allocator) {
+        (Some(wait), _) => holders_step(context, wait),
+        (None, Some(1)) => {
+            "One thread waits, so another one has the lock for long: see which of them frees, trims \
+                            (malloc_trim) or allocates much meanwhile, and let it do less at a time."
+                .to_string()
+        }
+        (None, Some(_)) => {
+            "Let threads reuse memory instead of returning it, or try an allocator with more of its \
+                            own memory for each (LD_PRELOAD)."
+                .to_string()
+        }
+        (None, None) if costs.closed => {
+            "See in the off-CPU flame graph where threads wait, and by thread which of them do not: make the work of those \
+             cheaper, let more threads do it, or have more of what the others wait for (connections, buffers)."
+                .to_string()
+        }
+        (None, None) => next_step(costs.mostly_locks(), timed),
+    }
 }
 
 fn claim(
