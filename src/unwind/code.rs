@@ -9,8 +9,8 @@ use crate::model::limits::{OBJECT_HEADERS, UNSORTED_UNWIND_TABLE};
 use framehop::{ExplicitModuleSectionInfo, MayAllocateDuringUnwind, Module, Unwinder as _, UnwinderNative};
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EhFrameHdr, LittleEndian, UnwindSection};
 use object::Endianness;
-use object::elf::{ELFCOMPRESS_ZLIB, FileHeader64, SHF_COMPRESSED};
-use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader};
+use object::elf::{DT_NEEDED, ELFCOMPRESS_ZLIB, ET_EXEC, FileHeader64, PT_INTERP, SHF_COMPRESSED};
+use object::read::elf::{CompressionHeader, Dyn, FileHeader, ProgramHeader, SectionHeader};
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -22,6 +22,9 @@ pub(super) type Unwinder = UnwinderNative<SectionBytes, MayAllocateDuringUnwind>
 /// A section: its address as the file states it, and its bytes.
 type Section = (Range<u64>, SectionBytes);
 
+/// Bytes of the code at which a program starts, and a dynamic loader calls what prepares the libraries.
+const START_CODE: u64 = 64;
+
 /// The unwind tables of one ELF image.
 pub struct UnwindTables {
     /// `(file offset, address, size)` of each executable segment.
@@ -29,6 +32,8 @@ pub struct UnwindTables {
     eh_frame: Option<Section>,
     eh_frame_hdr: Option<Section>,
     debug_frame: Option<SectionBytes>,
+    /// Where a program starts, as the file states it; `None` for libraries, and Go, whose tables have it.
+    entry: Option<u64>,
     /// Every function that calls another one keeps a frame pointer, and leads over switches of stacks by it.
     is_go: bool,
     got: Option<Range<u64>>,
@@ -65,9 +70,19 @@ impl UnwindTables {
         let headers = || -> object::Result<_> {
             let header = FileHeader64::<Endianness>::parse(parts)?;
             let endian = header.endian()?;
-            Ok((endian, header.program_headers(endian, parts)?, header.sections(endian, parts)?))
+            Ok((header, endian, header.program_headers(endian, parts)?, header.sections(endian, parts)?))
         };
-        let (endian, segments, sections) = headers().map_err(corrupt).context(|| "cannot read the ELF headers")?;
+        let (header, endian, segments, sections) =
+            headers().map_err(corrupt).context(|| "cannot read the ELF headers")?;
+        // Linkers state an entry for libraries, too: any, at which nothing starts.
+        let needs_library = || {
+            let dynamic = segments.iter().find_map(|segment| segment.dynamic(endian, parts).ok()?);
+            dynamic.is_some_and(|entries| entries.iter().any(|entry| entry.d_tag(endian) == DT_NEEDED))
+        };
+        let has_interpreter = || segments.iter().any(|segment| segment.p_type(endian) == PT_INTERP);
+        let starts = header.e_type(endian) == ET_EXEC || has_interpreter() || !needs_library();
+        let is_go = sections.section_by_name(endian, b".gopclntab").is_some();
+        let entry = (starts && !is_go).then(|| header.e_entry(endian));
         let segments = segments
             .iter()
             // Only executable mappings are unwound: a code segment often begins in another segment's last page.
@@ -108,7 +123,8 @@ impl UnwindTables {
             eh_frame,
             eh_frame_hdr,
             debug_frame,
-            is_go: sections.section_by_name(endian, b".gopclntab").is_some(),
+            entry,
+            is_go,
             got: section(".got").map(|(range, _)| range),
             number: next_number(),
             unwinder: OnceLock::new(),
@@ -129,6 +145,7 @@ impl UnwindTables {
             eh_frame: Some((start..start.saturating_add(length), bytes)),
             eh_frame_hdr: None,
             debug_frame: None,
+            entry: None,
             is_go: false,
             got: None,
             number: next_number(),
@@ -214,6 +231,13 @@ impl UnwindTables {
         let frames = EhFrame::new(frames, LittleEndian);
         let found = frames.fde_from_offset(&bases, place, EhFrame::cie_from_offset).ok()?;
         found.contains(address).then(|| found.initial_address())
+    }
+
+    /// Whether a program starts in the code at an address. It has no caller, and where it is written by hand, as in dynamic
+    /// loaders, no table says so.
+    pub(super) fn starts_program(&self, address: u64) -> bool {
+        let is_near = |entry: u64| (entry..entry.saturating_add(START_CODE)).contains(&address);
+        self.entry.is_some_and(is_near) && self.function(address).is_none()
     }
 
     /// The address of a file offset, as the file states it; `None` outside every executable segment.

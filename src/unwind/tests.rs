@@ -194,6 +194,26 @@ fn unwind_instructions_without_end_or_beyond_measure_end_the_stack_at_their_func
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_program_starts_at_its_entry_where_no_table_says_so() {
+    const ENTRY: u64 = 0x80;
+    let walked = |entry: u64, back: u64| {
+        let mut image = image(&[0], true);
+        image[24..32].copy_from_slice(&entry.to_le_bytes());
+        let mut space = AddressSpace::new();
+        space.map(BASE, BASE + image.len() as u64, 0, &code(image).unwrap());
+        let stack: Vec<u8> = [BASE + back, 7].iter().flat_map(|word: &u64| word.to_le_bytes()).collect();
+        let regs = Regs { ip: BASE + FUNCTION, sp: 0x7ffc_0000_0000, bp: 0x7ffc_0000_0008, lr: 0 };
+        let mut out = Vec::new();
+        (space.unwind(&mut Cache::default(), &regs, &stack, &mut out), out.len())
+    };
+    assert_eq!(walked(ENTRY, ENTRY + 8), (StackEnd::Whole, 2));
+    assert_ne!(walked(ENTRY, ENTRY + 65).0, StackEnd::Whole, "another function");
+    assert_ne!(walked(0, ENTRY + 8).0, StackEnd::Whole, "the entry is elsewhere");
+    assert_ne!(walked(FUNCTION, FUNCTION + 8).0, StackEnd::Whole, "a table has it");
+}
+
 #[test]
 fn each_of_any_number_of_mappings_is_found() {
     const COUNT: u64 = 50_000;

@@ -173,6 +173,9 @@ impl Walk<'_> {
             self.left = left;
             return self.interrupted(read).unwrap_or(Step::End(StackEnd::Broken));
         }
+        if mapping.is_some_and(|mapping| mapping.code.starts_program(at)) {
+            return Step::End(StackEnd::Whole);
+        }
         let made = self.cache.made();
         let Cache { rules, nowhere, .. } = &mut *self.cache;
         let unwinder = mapping.map_or(&*nowhere, |mapping| mapping.code.unwinder(exact));

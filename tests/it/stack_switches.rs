@@ -1,7 +1,7 @@
 //! Programs that switch stacks, make code by themselves or have their return addresses replaced: each sample has the whole path
 //! from where its thread began.
 
-use crate::program::{Dir, Ran};
+use crate::program::{Dir, IRONLAW, Ran};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn source(name: &str) -> PathBuf {
@@ -54,6 +54,22 @@ fn a_stack_that_a_program_switches_to_leads_back_to_main() {
     let (stacks, _) = recorded(&dir);
     let share = share_below(&stacks, "leaf_work", &["other_stack", "serve_request", "main"]);
     assert!(share > 0.95, "{share} of the samples lead to main: {stacks:?}");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn programs_that_do_little_more_than_start_have_whole_stacks_in_their_loader_and_in_exec() {
+    require!("perf");
+    let dir = Dir::new();
+    let script = "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done";
+    Ran::of(&mut dir.command(IRONLAW, &["-q", "record", "-o", "run", "--", "sh", "-c", script])).succeeds();
+    let samples = &dir.report("run.ironlaw", "")["samples"];
+    let stacks = folded(&dir, "");
+    let in_loader = stacks.iter().filter(|(stack, _)| stack.contains("ld-linux") || stack.contains("_dl_start"));
+    let in_loader: f64 = in_loader.map(|(_, count)| count).sum();
+    assert!(in_loader > 0.0, "{stacks:?}");
+    // While a program takes the place of another one, some stacks are gone, and their code still mapped.
+    assert!(samples["complete_share"].as_f64().unwrap() > 0.95, "{samples}");
 }
 
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]

@@ -465,7 +465,12 @@ fn a_baseline_is_learnt_from_what_is_held_and_the_session_goes_on_against_it() {
     pty.press("8");
     pty.wait_for("No baseline is given");
     pty.write(":learn web\r");
-    pty.wait_for("learnt web.baseline from");
+    let too_little = "kept less than 0.25 of a CPU busy";
+    let learns = |screen: &str| screen.contains("learnt web.baseline from") || screen.contains(too_little);
+    if pty.wait_until("a baseline is learnt", learns).contains(too_little) {
+        crate::support::skip("quiet", "beside other programs, the target had too little of a CPU to learn from");
+        return;
+    }
     pty.wait_until("the screen holds what runs to it", |screen| {
         // Where other programs give it another share of the CPU than while it was learnt, its load is unknown, or some windows
         // are unusual.

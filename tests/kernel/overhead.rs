@@ -90,10 +90,16 @@ fn sampling_is_slowed_to_what_it_may_cost_and_samples_stand_for_the_same_cpu_tim
         };
         assert!((200..1_000_000).contains(&cost), "a sample takes {cost} ns");
         assert_eq!(!notes.is_empty(), slowed, "{options:?}: {notes:?}");
-        // As many samples as the target's CPU time allows, which beside other programs is little: their number has an error.
         let (share, cpu_s) = (share.unwrap(), metrics["cpu_time"]["value"].as_f64().unwrap());
+        if cpu_s < 0.2 {
+            super::support::skip("quiet", &format!("beside other programs, the target had {cpu_s} s of CPU time"));
+            return;
+        }
+        // As many samples as the target's CPU time allows. Beside other programs that is little, and the five samples that have one
+        // period can keep step with the scheduler's turns: all fall on the target, or none.
+        let together = if cpu_s < 0.9 { 5.0 } else { 1.0 };
         let samples = share * cpu_s * 1e9 / cost as f64;
-        let error = 3.0 * (samples + 1.0).sqrt() / samples;
+        let error = 3.0 * (together * (samples + 1.0)).sqrt() / samples;
         // 49 samples a second are taken whatever they cost.
         let most = if slowed { (49e-9 * cost as f64).max(0.001) } else { 997e-9 * cost as f64 };
         assert!(share > 0.0 && share < most * (1.05 + error), "{options:?}: {share}, not {most}, {samples} samples");

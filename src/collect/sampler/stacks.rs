@@ -213,6 +213,10 @@ impl Stacks {
             // A kernel thread has no user side: its chain is complete.
             return WalkEnd { end: StackEnd::Whole, null_return: false, lack: None };
         };
+        // In a program that is just being loaded: the registers and the stack are those of the one before, and gone.
+        if sample.mode == Mode::Kernel && sample.stack.is_empty() && space.find(from.ip).is_none() {
+            return WalkEnd { end: StackEnd::Whole, null_return: false, lack: None };
+        }
         if !sample.registers.wide {
             self.user.push(from.ip);
             return WalkEnd { end: StackEnd::Broken, null_return: false, lack: None };

@@ -46,7 +46,8 @@ pub fn time_added_to_switches<T>(open: impl Fn() -> Option<T>, inherited: bool) 
         bare = bare.min(partner.fastest());
         let _open = open()?;
         more = more.min(if inherited { Partner::start()?.fastest() } else { partner.fastest() });
-        if attempt >= 2 && bare <= WAITED && more <= WAITED {
+        // Beside other programs, the first of them can show that less takes longer.
+        if attempt >= 2 && bare < more && more <= WAITED {
             break;
         }
     }
