@@ -92,7 +92,7 @@ fn sampling_is_slowed_to_what_it_may_cost_and_samples_stand_for_the_same_cpu_tim
         assert_eq!(!notes.is_empty(), slowed, "{options:?}: {notes:?}");
         let (share, cpu_s) = (share.unwrap(), metrics["cpu_time"]["value"].as_f64().unwrap());
         if cpu_s < 0.2 {
-            super::support::skip("quiet", &format!("beside other programs, the target had {cpu_s} s of CPU time"));
+            super::support::skip("quiet", format!("beside other programs, the target had {cpu_s} s of CPU time"));
             return;
         }
         // As many samples as the target's CPU time allows. Beside other programs that is little, and the five samples that have one
