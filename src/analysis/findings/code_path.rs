@@ -2,8 +2,8 @@
 //! function means is known once per function. So the class of a stack costs one step, however deep it is.
 
 use super::families::{
-    KernelEntry, bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_page_fault, is_starter,
-    is_tlb_flush, is_user_spin, is_yield, kernel_entry,
+    KernelEntry, bare, begins, is_address_space, is_allocator, is_ipi, is_kernel_spin, is_loader, is_page_fault,
+    is_process, is_starter, is_tlb_flush, is_user_spin, is_yield, kernel_entry,
 };
 use super::fault_kinds::FaultKind;
 use super::wait_targets::{EXAMINED, is_c_library, is_futex, is_lock_code, is_wrapper};
@@ -26,6 +26,8 @@ pub(super) enum CodeClass {
     Ipi,
     /// mmap_lock, the lock of the address space: spinning and sleeping for it, and waking its waiters.
     MmapLock,
+    /// Starting and ending processes: in the kernel, and in the dynamic loader before the program begins.
+    Process,
     /// Page faults, and calls that change the address space.
     AddressSpace,
     /// Kernel loops that wait for another lock.
@@ -60,6 +62,7 @@ impl Families {
         MMAP_LOCKS = 8, OTHER_LOCKS = 9, KERNEL_SPIN = 10, USER_SPIN = 11, YIELD = 12, LIBRARY = 13, WRAPPER = 14,
         SYSTEM_CALL = 15, INTERRUPT = 16, LOCK_BELOW = 17, OTHERS_BELOW = 18, NUMA_HINT = 19, SWAP_FAULT = 20,
         FILE_FAULT = 21, COPY_FAULT = 22, HUGE_FAULT = 23, FRESH_FAULT = 24,
+        PROCESS = 25, LOADER = 26, LOADING = 27,
     }
 
     /// Every family of a function, by its name, its module and where it lives.
@@ -95,6 +98,7 @@ impl Families {
             put(Families::IPI, is_ipi(function));
             put(Families::PAGE_FAULT, is_page_fault(function));
             put(Families::ADDRESS_SPACE, is_address_space(function));
+            put(Families::PROCESS, is_process(function));
             put(Families::KERNEL_SPIN, is_kernel_spin(function));
             put(Families::SYSTEM_CALL, entry == Some(KernelEntry::SystemCall));
             put(Families::INTERRUPT, entry == Some(KernelEntry::Interrupt));
@@ -105,6 +109,7 @@ impl Families {
             put(Families::USER_SPIN, is_user_spin(function));
             put(Families::LIBRARY, is_c_library(function) || is_starter(function));
             put(Families::WRAPPER, is_wrapper(name));
+            put(Families::LOADER, is_loader(function));
         }
         Families(bits)
     }
@@ -199,6 +204,7 @@ impl CodePath {
                 *place = at;
             }
         };
+        self.see(at == 0 && next.any(F::LOADER), F::LOADING);
         outermost(&mut self.allocator, F::ALLOCATOR);
         outermost(&mut self.yields, F::YIELD);
         outermost(&mut self.fault, F::PAGE_FAULT);
@@ -265,6 +271,7 @@ impl CodePath {
             _ if self.allocator != NONE => (CodeClass::Allocator, self.allocator),
             Some(class) => (class, self.requested_by()),
             None => match self.kernel_class() {
+                Some(CodeClass::Process) => (CodeClass::Process, self.requested_by()),
                 Some(class) => (class, leaf),
                 None if self.leaf.any(Families::KERNEL_SPIN) => (CodeClass::KernelSpin, leaf),
                 None if self.leaf.any(Families::USER_SPIN) => (CodeClass::UserSpin, leaf),
@@ -300,6 +307,8 @@ impl CodePath {
             Some(CodeClass::Ipi)
         } else if self.takes_mmap_lock() {
             Some(CodeClass::MmapLock)
+        } else if self.seen.any(Families::PROCESS.and(Families::LOADING)) {
+            Some(CodeClass::Process)
         } else {
             let serves = Families::PAGE_FAULT.and(Families::ADDRESS_SPACE);
             self.seen.any(serves).then_some(CodeClass::AddressSpace)
@@ -345,8 +354,10 @@ mod tests {
     use proptest::prelude::*;
 
     /// Functions of every family and of none.
-    const FUNCTIONS: [&str; 26] = [
+    const FUNCTIONS: [&str; 28] = [
         "main",
+        "/lib64/ld-linux-x86-64.so.2!_dl_start",
+        "[kernel]!__x64_sys_execve",
         "work",
         "malloc",
         "/lib/libjemalloc.so.2!arena",
@@ -394,6 +405,9 @@ mod tests {
             () if any(is_tlb_flush) => (CodeClass::TlbFlush, leaf),
             () if path.iter().rev().take(3).any(|function| is_ipi(function)) => (CodeClass::Ipi, leaf),
             () if plain_takes_mmap_lock(path) => (CodeClass::MmapLock, leaf),
+            () if any(is_process) || path.first().is_some_and(|first| is_loader(first)) => {
+                (CodeClass::Process, requested())
+            }
             () if any(is_page_fault) || any(is_address_space) => (CodeClass::AddressSpace, leaf),
             () if innermost(is_kernel_spin) => (CodeClass::KernelSpin, leaf),
             () if innermost(is_user_spin) => (CodeClass::UserSpin, leaf),

@@ -70,9 +70,38 @@ pub(super) fn is_address_space(function: &Function) -> bool {
     const CALLS: &[&str] = &["mmap", "munmap", "brk", "madvise", "mprotect", "mremap", "process_madvise"];
     const INSIDE: &[&str] = &["vm_mmap_pgoff", "ksys_mmap_pgoff", "vm_munmap", "do_mprotect_pkey", "do_madvise"];
     let name = bare(&function.name);
-    let call = ["x64_sys_", "arm64_sys_", "do_sys_", "ksys_"].iter().find_map(|prefix| name.strip_prefix(prefix));
-    let known = call.is_some_and(|call| CALLS.contains(&call)) || INSIDE.contains(&name);
+    let known = system_call(name).is_some_and(|call| CALLS.contains(&call)) || INSIDE.contains(&name);
     function.kind == CodeKind::Kernel && known
+}
+
+/// The system call that a kernel function serves, by its bare name.
+fn system_call(name: &str) -> Option<&str> {
+    ["x64_sys_", "arm64_sys_", "do_sys_", "ksys_"].iter().find_map(|prefix| name.strip_prefix(prefix))
+}
+
+/// Kernel functions that start, replace and end processes, and wait for their end.
+pub(super) fn is_process(function: &Function) -> bool {
+    const CALLS: &[&str] = &["fork", "vfork", "execve", "execveat", "exit_group", "wait4", "waitid"];
+    const INSIDE: &[&str] = &[
+        "kernel_clone",
+        "do_execveat_common",
+        "bprm_execve",
+        "do_group_exit",
+        "exit_mmap",
+        "kernel_wait4",
+        "kernel_waitid",
+        "release_task",
+    ];
+    let name = bare(&function.name);
+    function.kind == CodeKind::Kernel
+        && (INSIDE.contains(&name) || system_call(name).is_some_and(|call| CALLS.contains(&call)))
+}
+
+/// Whether the function is one of the dynamic loader's.
+pub(super) fn is_loader(function: &Function) -> bool {
+    const NAMES: &[&str] = &["ld-linux", "ld-musl", "ld.so", "ld64.so", "ld-2."];
+    let module = crate::analysis::names::short(&function.module);
+    function.kind == CodeKind::User && NAMES.iter().any(|name| module.starts_with(name))
 }
 
 /// Kernel functions that flush translations on this CPU and on others, or because another CPU requested it. Arm's instruction

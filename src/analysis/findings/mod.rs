@@ -22,12 +22,14 @@ mod kernel_time;
 mod limits;
 mod lock_wait;
 mod locked_instructions;
+mod lone_worker;
 mod memory_pressure;
 mod migrations;
 mod mmap_lock;
 mod others_wait;
 mod page_faults;
 mod paths;
+mod process_starts;
 mod rule;
 mod serial;
 mod sleepers;
@@ -66,6 +68,7 @@ const RULES: &[Rule] = &[
     mmap_lock::RULE,
     kernel_spin::RULE,
     user_spin::RULE,
+    process_starts::RULE,
     page_faults::RULE,
     allocator::RULE,
     migrations::RULE,

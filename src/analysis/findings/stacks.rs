@@ -46,7 +46,7 @@ pub(super) struct StackKind {
     /// Whether it waits actively for a lock that another thread holds, as its code shows.
     pub spins: bool,
     /// The call that decides the class.
-    at: u32,
+    pub at: u32,
     /// The innermost function: index into the names.
     leaf: u32,
     /// Its families.
@@ -176,6 +176,13 @@ impl<'a> Stacks<'a> {
         self.counts.rows.iter().zip(&self.kind_of).map(move |(row, kind)| (row, self.kind(*kind).and_then(work)))
     }
 
+    /// The same without what is part of waiting for other threads.
+    pub fn works_apart_from_waiting(&self) -> impl Iterator<Item = (&StackCount, Option<Work>)> {
+        let waits = |kind: &StackKind| matches!(kind.class, CodeClass::Lock | CodeClass::Signal | CodeClass::UserSpin);
+        let rows = self.rows().filter(move |(_, kind)| !waits(kind));
+        rows.map(|(row, kind)| (row, kind.user.map(|user| user.work)))
+    }
+
     /// The innermost function of a stack.
     pub fn leaf(&self, kind: &StackKind) -> &'a Function {
         &self.names.functions[kind.leaf as usize]
@@ -218,7 +225,8 @@ impl<'a> Stacks<'a> {
         self.part_of_rows(|row, kind| kind.user.filter(|_| row.tid == tid).map(|user| user.at))
     }
 
-    fn part_of_rows(&self, mut find: impl FnMut(&StackCount, &StackKind) -> Option<u32>) -> CodeShare<'_, 'a> {
+    /// The part of the samples for which `find` returns a call, given their threads as well.
+    pub fn part_of_rows(&self, mut find: impl FnMut(&StackCount, &StackKind) -> Option<u32>) -> CodeShare<'_, 'a> {
         let (mut rows, mut weight) = (Vec::new(), 0_u64);
         for ((row, kind), at) in self.counts.rows.iter().zip(&self.kind_of).zip(0..) {
             if let Some(call) = self.kind(*kind).and_then(|kind| find(row, kind)) {

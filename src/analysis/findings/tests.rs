@@ -5,7 +5,7 @@ use super::*;
 use crate::analysis::finding::RuleResults;
 use crate::analysis::testing::{Synthetic, ms};
 use crate::analysis::{Axis, Counters, Names, Selection, StackCounts, Tasks};
-use crate::model::{LossKind, Scope, Target, TaskState, Why};
+use crate::model::{LossKind, Scope, Target, TaskChange, TaskState, Why};
 use TaskState::{DiskSleep, Sleeping};
 
 /// Ten seconds.
@@ -102,7 +102,7 @@ fn a_healthy_program_and_an_idle_one_have_no_findings() {
     let results = check("healthy", healthy(), &[]);
     let undecided: Vec<_> = results.undecided.iter().filter(|(.., why)| *why != Why::NotSupported).collect();
     assert!(undecided.is_empty(), "{undecided:?}");
-    assert_eq!((results.undecided.len(), results.clear.len()), (7, 20));
+    assert_eq!((results.undecided.len(), results.clear.len()), (7, 21));
     let mut pool = idle();
     wait(&mut pool, 42, Sleeping, 9, 1_000, &format!("{MAIN};/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}"));
     wait(&mut pool, 41, Sleeping, 90, 100, &format!("{MAIN};[kernel]!tcp_recvmsg;[kernel]!schedule"));
@@ -203,6 +203,35 @@ fn a_whole_machine_is_judged_by_its_pressure() {
         read(&mut s, Scope::Host, &[("psi-cpu-some", ms(pressure).0)]);
         check("a machine", s, expected);
     }
+}
+
+/// Processes 100 and up, of which each lives for some milliseconds.
+#[test]
+fn processes_that_hardly_live_are_found_by_what_starts_and_ends_them_and_who_does() {
+    const LOADER: &str = "/lib64/ld-linux-x86-64.so.2!_dl_start";
+    let start =
+        format!("{MAIN};app!run_hook;/usr/lib/libc.so.6!posix_spawn;[kernel]!__do_sys_clone3;[kernel]!kernel_clone");
+    let exec = "[kernel]!__x64_sys_execve;[kernel]!bprm_execve;[kernel]!asm_exc_page_fault";
+    let planted = |processes: u32, starting: u64| {
+        let mut s = healthy();
+        for child in 100..100 + processes {
+            let at = u64::from(child - 100) * 90;
+            let born = TaskChange::Born { parent: 41, comm: "sh".to_string() };
+            s.task(at, child, child, born).task(at + 6, child, child, TaskChange::Ended);
+        }
+        s.samples(0, 41, &start, starting / 2).samples(0, 42, LOADER, starting / 4).samples(0, 42, exec, starting / 4);
+        s
+    };
+    check("few of them", planted(20, 400), &[]);
+    check("that cost little", planted(100, 40), &[]);
+    let found = check("many", planted(100, 400), &[("process-starts", High)]).found;
+    let place = found[0].place.as_ref().unwrap();
+    assert_eq!(place.frames.last().map(String::as_str), Some("run_hook"), "{place:?}");
+    assert!(
+        found[0].claim.contains("lives 6.00 ms, most of it below `run_hook`, by `posix_spawn`"),
+        "{}",
+        found[0].claim
+    );
 }
 
 #[test]
@@ -510,6 +539,29 @@ fn threads_that_only_others_of_the_program_wake_wait_for_each_other() {
     check("one that has more to do", uneven, &[("load-imbalance", Medium)]);
 }
 
+/// One of two threads has most of the turns: with the same work, what they take turns by is why; with other work, it is.
+#[test]
+fn one_thread_that_does_all_the_work_is_told_from_one_that_keeps_the_others_from_theirs() {
+    let take = format!("{MAIN};app!take_turn;/usr/lib/libc.so.6!pthread_cond_wait;{FUTEX}");
+    for (others_do, expected) in [("compute", ("lock-wait", Low)), ("answer", ("serial-thread", Medium))] {
+        let mut s = Synthetic::new();
+        s.weight = ms(10).0;
+        s.meta.plan.off_cpu = true;
+        s.alive(41, "worker").alive(42, "worker").tick(END, END);
+        s.samples(0, 41, &format!("{MAIN};app!compute"), 980).samples(3, 42, &format!("{MAIN};app!{others_do}"), 15);
+        for (tid, run, waits) in [(41, 9_800, 20), (42, 150, 980)] {
+            read(&mut s, Scope::Thread(tid), &[("task-clock", ms(run).0), ("run-delay", 0)]);
+            wait(&mut s, tid, Sleeping, waits, 10, &take);
+        }
+        read(&mut s, Scope::Target, &[("task-clock", ms(9_950).0), ("thread-time", ms(20_000).0), ("run-delay", 0)]);
+        read(&mut s, Scope::Host, &[("host-time", ms(20_000).0), ("host-busy", ms(10_000).0), ("host-steal", 0)]);
+        let found = results(s).found;
+        let limits: Vec<_> =
+            found.iter().map(|it| (it.rule, it.confidence)).filter(|(rule, _)| *rule != "hot-function").collect();
+        assert_eq!(limits, [expected], "{found:#?}");
+    }
+}
+
 #[test]
 fn a_few_waits_for_a_cpu_are_chance() {
     for (waits, each, expected) in [(3, 3_000, &[][..]), (900, 10, &[("cpu-queue", High)])] {
@@ -634,7 +686,7 @@ fn with_counters() -> Synthetic {
 fn hardware_counters_decide_their_rules_and_without_them_nothing_is_decided() {
     const G: u64 = 1_000_000_000;
     let results = check("healthy", with_counters(), &[]);
-    assert_eq!((results.undecided, results.clear.len()), (vec![], 27));
+    assert_eq!((results.undecided, results.clear.len()), (vec![], 28));
     type Plant = (&'static str, &'static [(&'static str, u64)], &'static [(&'static str, Confidence)]);
     let memory: &[(&str, u64)] = &[("stalls-l3-miss", 9 * G)];
     let rows: [Plant; 9] = [

@@ -122,8 +122,13 @@ impl App {
         effects
     }
 
+    /// Shows a line until the next key. What went wrong stays before what is done meanwhile, which may come at the same moment.
     pub(super) fn say(&mut self, text: &str, bad: bool) -> Vec<Effect> {
-        self.notice = Some(Notice { text: visible(text).into_owned(), bad });
+        let text = visible(text);
+        self.notice = Some(match self.notice.take() {
+            Some(wrong) if wrong.bad && !bad => Notice { text: format!("{} · {text}", wrong.text), bad: true },
+            _ => Notice { text: text.into_owned(), bad },
+        });
         Vec::new()
     }
 }

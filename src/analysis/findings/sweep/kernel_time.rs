@@ -20,6 +20,7 @@ const KERNEL: &[CodeClass] = &[
     CodeClass::Ipi,
     CodeClass::TlbFlush,
     CodeClass::MmapLock,
+    CodeClass::Process,
     CodeClass::AddressSpace,
 ];
 

@@ -180,6 +180,18 @@ fn what_cannot_be_opened_leads_back_to_the_picker_or_ends_the_session() {
 }
 
 #[test]
+fn what_went_wrong_is_still_to_be_read_where_something_is_done_at_the_same_moment() {
+    let mut app = app();
+    app.update(Msg::Done("wrote a.ironlaw".into()));
+    app.update(Msg::Failed(Error::new(ErrorKind::NotFound, "no finished run")));
+    app.update(Msg::Done("wrote b.sweep".into()));
+    let text = screen(&app, 100, 24);
+    assert!(text.contains("no finished run · wrote b.sweep") && !text.contains("a.ironlaw"), "{text}");
+    press(&mut app, "2");
+    assert!(!screen(&app, 100, 24).contains("no finished run"));
+}
+
+#[test]
 fn help_lists_every_key_and_ends_with_any_other() {
     let mut app = app();
     press(&mut app, "?");
