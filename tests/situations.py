@@ -74,7 +74,7 @@ ROWS = [
     Row("oversubscribed", "cpu-queue", "", "IRONLAW workload scaling --threads={t} --seconds=4", width=8),
     # The kernel.
     Row("small-writes", "kernel-time", "emit_field", "./small_writes {t} 4", width=1),
-    Row("shell-hook", "kernel-time page-faults", "run_hook", "./hook {t} 4", width=1),
+    Row("shell-hook", "process-starts", "run_hook", "./hook {t} 4", width=1),
     Row("cputime-clock", "more-work cpu-time-growth kernel-time", "trace_span|clock_gettime|thread_group_cputime", "./cputime 1 3 {t}",
         how="sweep", other="1,100,400", options="--place none", never="too few threads|one thread does all|lock"),
     Row("cputime-clock-diff", "", "thread_group_cputime|clock_gettime", "./cputime 1 3 0", how="diff", other="./cputime 1 3 400",

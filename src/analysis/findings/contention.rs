@@ -1,10 +1,9 @@
 //! What threads of a recording lose by waiting for each other, on a CPU, blocked, and in the queue for a CPU.
 
 use super::code_path::{CodeClass, Families};
-use super::lone_worker::works_alone;
 use super::paths::WaitReason;
 use super::waits::{Sum, Waits};
-use super::{RuleContext, imbalance, limits};
+use super::{RuleContext, imbalance, limits, serial};
 use crate::analysis::cpu_users::{cpu_users, own_part};
 use crate::analysis::parked::parked;
 use crate::model::{MetricId, Why};
@@ -68,8 +67,7 @@ pub(super) fn costs(context: &RuleContext<'_>, waits: Option<&Waits<'_>>) -> Res
         && work.running + work.runnable() + mutual.holding / span >= GETS_ON
         && mutual.signalled / span >= MORE_THAN_LOCKS * (work.locked + running)
         // One that does most of the work says more than that the others wait for it.
-        && !imbalance::RULE.finds(context)
-        && !works_alone(context);
+        && ![imbalance::RULE, serial::RULE].iter().any(|rule| rule.finds(context));
     let signalled = match (fine, closed) {
         (true, _) => signals.short_seconds / span,
         (false, true) => mutual.signalled / span,

@@ -217,6 +217,14 @@ impl<'a> RuleContext<'a> {
         short.and_then(|seconds| Some(seconds / self.span().ok()?)).unwrap_or(0.0)
     }
 
+    /// Whether this thread waits for its turn at what one thread has at a time, as the others of its process do.
+    pub(super) fn takes_turns(&self, tid: u32) -> bool {
+        let pid = self.threads.iter().find(|row| row.task.tid == tid).map(|row| row.task.pid);
+        let others = self.threads.iter().filter(|row| row.task.tid != tid && Some(row.task.pid) == pid);
+        let run: f64 = others.filter_map(|row| row.cpu_time.value()).sum();
+        self.waits.as_ref().is_some_and(|waits| waits.takes_turns(tid, run))
+    }
+
     /// Threads stopped by a quota, of this many that had work. The kernel counts the time of each CPU on which the group
     /// stands still once, however many threads stand there.
     fn throttled(&self, cpus_stopped: f64, threads: f64) -> f64 {

@@ -4,11 +4,12 @@
 //! On a busy machine, threads also wait for a thread that is waiting for a CPU, though all have equal work. So the time on
 //! a CPU must be uneven as well, and the rule is undecided if the busiest thread's run-queue time exceeds its lead. So it is
 //! if one of the threads ended before it was read.
+//!
+//! Where the busiest waits for its turn as the others do, they share something that one has at a time: that is found instead.
 
 use super::stacks::Work;
 use super::{Confidence, Evidence, Finding, FindingKind, Place, Rule, RuleContext, Whole, limits};
 use crate::analysis::ThreadRow;
-use crate::analysis::stack_counts::StackCount;
 use crate::analysis::text::{percent, threads};
 use crate::model::{Unit as U, Why};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,6 +63,9 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
     let Some((name, members)) = worst else {
         return undecided.map_or(Ok(None), Err);
     };
+    if context.takes_turns(members[0].tid) {
+        return Ok(None);
+    }
     let (most, balance_run) = (members[0].wanted, balance(&members, |member| member.ran));
     let balance = balance(&members, |member| member.wanted);
     Ok(Some(Finding {
@@ -158,14 +162,10 @@ impl FunctionSamples {
 /// Work by thread; threads with few samples are left out.
 fn samples_by_thread(context: &RuleContext<'_>) -> FxHashMap<u32, FunctionSamples> {
     let Ok(stacks) = context.samples() else { return FxHashMap::default() };
+    let mut samples_by_thread: FxHashMap<u32, FunctionSamples> = FxHashMap::default();
     let wanted = |row: &&ThreadRow| wanted(row).is_some_and(|wanted| wanted >= limits::IDLE_THREADS);
     let tids: FxHashSet<u32> = context.threads.iter().filter(wanted).map(|row| row.task.tid).collect();
-    collected(stacks.works().filter(|(row, _)| tids.contains(&row.tid)))
-}
-
-fn collected<'s>(works: impl Iterator<Item = (&'s StackCount, Option<Work>)>) -> FxHashMap<u32, FunctionSamples> {
-    let mut samples_by_thread: FxHashMap<u32, FunctionSamples> = FxHashMap::default();
-    for (row, does) in works {
+    for (row, does) in stacks.works().filter(|(row, _)| tids.contains(&row.tid)) {
         let work = samples_by_thread.entry(row.tid).or_default();
         work.samples += row.samples;
         if let Some(does) = does {
@@ -174,14 +174,6 @@ fn collected<'s>(works: impl Iterator<Item = (&'s StackCount, Option<Work>)>) ->
     }
     samples_by_thread.retain(|_, work| work.samples >= THREAD_SAMPLES);
     samples_by_thread
-}
-
-/// Whether another thread does the same work as this one whenever it comes to it.
-pub(super) fn is_shared(context: &RuleContext<'_>, tid: u32) -> bool {
-    let Ok(stacks) = context.samples() else { return false };
-    let works = collected(stacks.works_apart_from_waiting());
-    let Some(own) = works.get(&tid) else { return false };
-    works.iter().any(|(other, work)| *other != tid && work.in_common(own) >= LIKENESS)
 }
 
 /// A thread's name with its numbers replaced: `worker-12` and `worker-3` become `worker-#`.

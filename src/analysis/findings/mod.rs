@@ -22,7 +22,6 @@ mod kernel_time;
 mod limits;
 mod lock_wait;
 mod locked_instructions;
-mod lone_worker;
 mod memory_pressure;
 mod migrations;
 mod mmap_lock;

@@ -176,13 +176,6 @@ impl<'a> Stacks<'a> {
         self.counts.rows.iter().zip(&self.kind_of).map(move |(row, kind)| (row, self.kind(*kind).and_then(work)))
     }
 
-    /// The same without what is part of waiting for other threads.
-    pub fn works_apart_from_waiting(&self) -> impl Iterator<Item = (&StackCount, Option<Work>)> {
-        let waits = |kind: &StackKind| matches!(kind.class, CodeClass::Lock | CodeClass::Signal | CodeClass::UserSpin);
-        let rows = self.rows().filter(move |(_, kind)| !waits(kind));
-        rows.map(|(row, kind)| (row, kind.user.map(|user| user.work)))
-    }
-
     /// The innermost function of a stack.
     pub fn leaf(&self, kind: &StackKind) -> &'a Function {
         &self.names.functions[kind.leaf as usize]

@@ -88,6 +88,9 @@ const HOLDERS: [Cause; 4] = [Cause::Pipe, Cause::Network, Cause::BlockIo, Cause:
 /// Part of the time for which a lock is waited for, by each waiter, from which the wait of its holder is why. [P]
 const HOLDING: f64 = 0.5;
 
+/// Part of the time for which others run, from which a thread waits meanwhile for its turn. [P]
+const TURNS: f64 = 0.1;
+
 /// How threads wait for each other and for what is outside the program, as seconds of short waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct MutualWaits {
@@ -225,6 +228,19 @@ impl<'a> Waits<'a> {
             *part += outside;
         }
         sum
+    }
+
+    /// Whether a thread waits for its turn where the others wait most for other threads: there for a good part of the time for
+    /// which they run, in seconds. So it is for what one has at a time, however long it keeps that; who is last at a barrier,
+    /// and who makes what others take, waits elsewhere or not at all.
+    pub fn takes_turns(&self, tid: u32, others_run: f64) -> bool {
+        let mut places: FxHashMap<(u32, &[u32]), [f64; 2]> = FxHashMap::default();
+        let counts = |row: &&StackSamples| matches!(row.reason, WaitReason::Lock | WaitReason::Signal);
+        for row in self.rows.iter().filter(counts) {
+            places.entry((row.pid, &row.path)).or_default()[usize::from(row.tid == tid)] += row.sum.short_seconds;
+        }
+        let most = places.into_iter().max_by(|(a, [x, _]), (b, [y, _])| x.total_cmp(y).then_with(|| b.cmp(a)));
+        most.is_some_and(|(_, [others, own])| others > others_run && own > others_run * TURNS)
     }
 
     /// The threads that have waited since before the capture.
