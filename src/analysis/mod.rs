@@ -78,7 +78,7 @@ pub use lock_calls::LockCalls;
 pub use memory_places::{ExpectedPair, MemoryPlaces, NodePlaces, memory_places};
 pub use metric::{Metric, value_of};
 pub use metrics::metrics;
-pub use names::{CodeKind, Function, Label, Names};
+pub use names::{CodeKind, Function, Label, Names, SourceOwner};
 pub use neighbours::{NeighbourRow, neighbours};
 pub use observe::{Observation, observations};
 pub use offcpu::{

@@ -4,6 +4,8 @@ use crate::model::profile::Profile;
 use crate::model::{FrameDef, FrameId, ModuleKind, Symbol};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 /// Where code lives.
@@ -31,6 +33,43 @@ pub struct Label {
     pub inlined: bool,
 }
 
+/// Whose a function's source is, by where its lines lie. It is no part of what tells functions apart: two builds of a program may
+/// know it and not know it.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum SourceOwner {
+    /// No line is known.
+    #[default]
+    Unknown,
+    /// The program's own.
+    Program,
+    /// Of a library that the program contains: a package, or what the compiler brings.
+    Library,
+}
+
+impl PartialEq for SourceOwner {
+    fn eq(&self, _: &SourceOwner) -> bool {
+        true
+    }
+}
+
+impl Eq for SourceOwner {}
+
+impl PartialOrd for SourceOwner {
+    fn partial_cmp(&self, other: &SourceOwner) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SourceOwner {
+    fn cmp(&self, _: &SourceOwner) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl Hash for SourceOwner {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// One function of a table, inlined or not. All unnamed addresses of a module share one `[unresolved]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Function {
@@ -40,6 +79,8 @@ pub struct Function {
     pub module: String,
     /// Where the code lives.
     pub kind: CodeKind,
+    /// Whose its source is.
+    pub source: SourceOwner,
 }
 
 /// One call at a frame; an inlined call shares its frame with its caller.
@@ -118,6 +159,13 @@ impl Names {
     pub fn of(profile: &Profile) -> Names {
         let mut builder = Builder::of(profile);
         profile.frames.iter().for_each(|frame| builder.add(profile, frame));
+        for (function, lines) in builder.names.functions.iter_mut().zip(&builder.library_lines) {
+            function.source = match lines {
+                0 => SourceOwner::Unknown,
+                1.. => SourceOwner::Library,
+                _ => SourceOwner::Program,
+            };
+        }
         builder.names
     }
 
@@ -242,6 +290,19 @@ pub(crate) fn short(path: &str) -> &str {
     }
 }
 
+/// Where the sources of libraries lie that a program contains, and not its own: packages, what the compilers bring, headers.
+const LIBRARIES: [&str; 9] = [
+    "/rustc/",
+    "/rustlib/src/",
+    "/.cargo/registry/src/",
+    "/.cargo/git/checkouts/",
+    "/go/src/",
+    "/go/pkg/mod/",
+    "/usr/include/",
+    "/usr/lib/gcc/",
+    "/usr/lib/go",
+];
+
 /// Names frames. A name is hashed once as text; everything else is known by numbers.
 struct Builder<'p> {
     names: Names,
@@ -252,6 +313,10 @@ struct Builder<'p> {
     offsets: FxHashMap<(u32, u64), u32>,
     /// Functions by name, path of the module, and kind.
     functions: FxHashMap<(u32, u32, CodeKind), u32>,
+    /// Source files, and whether they belong to a library.
+    files: FxHashMap<&'p str, bool>,
+    /// By function, how many more of its lines belong to a library than do not.
+    library_lines: Vec<i32>,
     modules: Vec<Module<'p>>,
     outside: Module<'p>,
 }
@@ -276,6 +341,8 @@ impl<'p> Builder<'p> {
             labels: FxHashMap::default(),
             offsets: FxHashMap::default(),
             functions: FxHashMap::default(),
+            files: FxHashMap::default(),
+            library_lines: Vec::new(),
             modules: Vec::with_capacity(profile.modules.len()),
             outside: empty,
         };
@@ -313,6 +380,11 @@ impl<'p> Builder<'p> {
     fn named(&mut self, symbol: &'p Symbol, module: Module<'p>) {
         let name = self.text(&symbol.function);
         let function = self.function(name, &symbol.function, module);
+        if let Some(file) = symbol.file.as_deref() {
+            let belongs = || LIBRARIES.iter().any(|part| file.contains(part));
+            let is_library = *self.files.entry(file).or_insert_with(belongs);
+            self.library_lines[function as usize] += if is_library { 1 } else { -1 };
+        }
         let inlined = symbol.inlined;
         let offset = offset(&symbol.function).filter(|_| module.kind == CodeKind::User && !inlined);
         let label = match offset {
@@ -387,8 +459,10 @@ impl<'p> Builder<'p> {
                 name: name.to_string(),
                 module: module.path.to_string(),
                 kind: module.kind,
+                source: SourceOwner::Unknown,
             });
             names.inlined.push(true);
+            self.library_lines.push(0);
             names.functions.len() as u32 - 1
         })
     }
@@ -476,5 +550,29 @@ mod tests {
         {
             assert_eq!(short(path), expected);
         }
+    }
+
+    #[test]
+    fn a_functions_source_belongs_to_whom_most_of_its_lines_do() {
+        let mut synthetic = Synthetic::new();
+        for stack in ["app!a", "app!b", "app!c", "app!a => x"] {
+            synthetic.stack(stack);
+        }
+        let mut profile = synthetic.finish();
+        for name in profile.names.iter_mut().flatten() {
+            name.file = match name.function.as_str() {
+                "a" => Some("/root/.cargo/registry/src/index.crates.io-0/a-1.0/src/lib.rs".to_string()),
+                "b" => Some("/home/me/app/src/main.rs".to_string()),
+                _ => None,
+            };
+        }
+        let names = Names::of(&profile);
+        let sources = |name: &str| {
+            let function = names.functions.iter().find(|function| function.name == name);
+            function.map(|function| format!("{:?}", function.source))
+        };
+        assert_eq!(["a", "b", "c"].map(|name| sources(name).unwrap_or_default()), ["Library", "Program", "Unknown"]);
+        let of = |source| Function { source, ..names.functions[0].clone() };
+        assert_eq!(of(SourceOwner::Program), of(SourceOwner::Library), "a function is what it is, known or not");
     }
 }

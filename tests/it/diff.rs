@@ -8,10 +8,19 @@ fn json(ran: Ran) -> Value {
     serde_json::from_str(&ran.succeeds().out).unwrap()
 }
 
-/// Records a workload with its operations counted window by window.
-fn paced(dir: &Dir, name: &str, workload: &str) {
-    let flags = format!("-I 200 --ops uprobe:{WORKLOADS}:serve_paced");
-    dir.record(name, &flags, &format!("{workload} --threads 2 --seconds 6"));
+/// Records a workload with its operations counted window by window. Returns the CPU time of an operation that the kernel has
+/// charged it with.
+fn paced(dir: &Dir, name: &str, workload: &str) -> f64 {
+    let line = format!(
+        "-q record -o {name} -I 200 --ops uprobe:{WORKLOADS}:serve_paced -- {WORKLOADS} workload {workload} --threads 2 --seconds 6"
+    );
+    let args: Vec<&str> = line.split(' ').collect();
+    let ran = Ran::of(dir.command(IRONLAW, &args).env("WORKLOAD_CPU", "1")).succeeds();
+    let said = |word: &str| {
+        let line = ran.out.lines().find_map(|line| line.strip_prefix(word)).unwrap_or_else(|| panic!("{}", ran.out));
+        line.trim().trim_end_matches(" s").parse::<f64>().unwrap()
+    };
+    said("cpu ") / said("ops ")
 }
 
 /// One recording against another, surer than usual: a false alarm of a test is one too many.
@@ -24,8 +33,13 @@ fn compared(dir: &Dir, base: &str, new: &str) -> Value {
 fn the_same_program_and_half_its_load_raise_no_alarm_and_dearer_operations_are_found_with_their_function() {
     require!("perf", "tracefs", "root");
     let dir = Dir::new();
-    for (name, workload) in [("a", "paced"), ("again", "paced"), ("half", "paced-half"), ("dearer", "paced-dearer")] {
-        paced(&dir, name, workload);
+    let runs = [("a", "paced"), ("again", "paced"), ("half", "paced-half"), ("dearer", "paced-dearer")];
+    let [a, again, half, dearer] = runs.map(|(name, workload)| paced(&dir, name, workload));
+    // A CPU that shares its core with another one runs the same code half as fast whenever that one is busy.
+    if ![again, half, dearer / 1.4].iter().all(|cost| (0.9..1.1).contains(&(cost / a))) {
+        let costs = format!("{a} s for an operation, then {again} and {half}, and {dearer} for a dearer one");
+        crate::support::skip("quiet", format!("beside other programs, the CPUs' speed varies: {costs}"));
+        return;
     }
     for name in ["again", "half"] {
         let found = compared(&dir, "a.ironlaw", &format!("{name}.ironlaw"));

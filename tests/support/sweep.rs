@@ -6,7 +6,7 @@ use crate::analysis::sweep::{
     Coefficient, Cost, Estimate, FunctionId, Loss, LossRow, NoFit, PathCost, Peak, Point, PointMetrics, RegionFit, Run,
     RunLatency, Slice, SliceKind, Split, Stack, SweepAnalysis, Usl,
 };
-use crate::analysis::{Axis, Bin, Cause, CodeKind, LatencyCounts, Quantile, Totals};
+use crate::analysis::{Axis, Bin, Cause, CodeKind, LatencyCounts, Quantile, SourceOwner, Totals};
 use crate::model::{
     CpuTopology, HostFacts, Measure, Note, NumberKind, OpsSpec, Placement, Region, RunMeta, RunState, SweepMeta, Unit,
     Why, Width,
@@ -267,11 +267,23 @@ fn cpu_per_op(n: u32) -> f64 {
 }
 
 pub fn user(name: &str) -> FunctionId {
-    FunctionId { name: name.to_string(), module: "server".to_string(), kind: CodeKind::User, inlined: false }
+    FunctionId {
+        name: name.to_string(),
+        module: "server".to_string(),
+        kind: CodeKind::User,
+        inlined: false,
+        source: SourceOwner::Unknown,
+    }
 }
 
 pub fn kernel(name: &str) -> FunctionId {
-    FunctionId { name: name.to_string(), module: "[kernel]".to_string(), kind: CodeKind::Kernel, inlined: false }
+    FunctionId {
+        name: name.to_string(),
+        module: "[kernel]".to_string(),
+        kind: CodeKind::Kernel,
+        inlined: false,
+        source: SourceOwner::Unknown,
+    }
 }
 
 /// A cost of these paths, nanoseconds for `ops` operations, sampled each millisecond of CPU time or so.

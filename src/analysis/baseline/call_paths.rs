@@ -1,6 +1,6 @@
 //! Merges current call paths and a baseline's into one tree, by name: a baseline stores nothing else of a function.
 
-use crate::analysis::names::CodeKind;
+use crate::analysis::names::{CodeKind, SourceOwner};
 use crate::analysis::sweep::{FunctionId, PathCost, Sums};
 use crate::analysis::{CallTree, Names, Selection, SideCosts, StackCounts, Tasks, ThreadSet};
 use crate::model::profile::Profile;
@@ -62,5 +62,5 @@ fn add(tree: &mut CallTree<&str, SideCosts>, node: Option<u32>, own: SideCosts) 
 /// A function that is gone from the program is known only by name.
 fn named(name: &str) -> FunctionId {
     let kind = if name.starts_with('[') { CodeKind::Heading } else { CodeKind::User };
-    FunctionId { name: name.to_string(), module: String::new(), kind, inlined: false }
+    FunctionId { name: name.to_string(), module: String::new(), kind, inlined: false, source: SourceOwner::Unknown }
 }

@@ -7,7 +7,7 @@ use super::families::{
 };
 use super::fault_kinds::FaultKind;
 use super::wait_targets::{EXAMINED, is_c_library, is_futex, is_lock_code, is_wrapper};
-use crate::analysis::names::{CodeKind, Function};
+use crate::analysis::names::{CodeKind, Function, SourceOwner};
 
 /// The class of code on a CPU. A path that matches several has the first of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +62,7 @@ impl Families {
         MMAP_LOCKS = 8, OTHER_LOCKS = 9, KERNEL_SPIN = 10, USER_SPIN = 11, YIELD = 12, LIBRARY = 13, WRAPPER = 14,
         SYSTEM_CALL = 15, INTERRUPT = 16, LOCK_BELOW = 17, OTHERS_BELOW = 18, NUMA_HINT = 19, SWAP_FAULT = 20,
         FILE_FAULT = 21, COPY_FAULT = 22, HUGE_FAULT = 23, FRESH_FAULT = 24,
-        PROCESS = 25, LOADER = 26, LOADING = 27,
+        PROCESS = 25, LOADER = 26, LOADING = 27, OF_LIBRARY = 28, OF_PROGRAM = 29,
     }
 
     /// Every family of a function, by its name, its module and where it lives.
@@ -110,6 +110,8 @@ impl Families {
             put(Families::LIBRARY, is_c_library(function) || is_starter(function));
             put(Families::WRAPPER, is_wrapper(name));
             put(Families::LOADER, is_loader(function));
+            put(Families::OF_LIBRARY, matches!(function.source, SourceOwner::Library));
+            put(Families::OF_PROGRAM, matches!(function.source, SourceOwner::Program));
         }
         Families(bits)
     }
@@ -153,10 +155,12 @@ pub(super) struct CodePath {
     entry: u32,
     entry_kind: KernelEntry,
     /// The innermost program function; the innermost outside the C library and its like; and the innermost of these
-    /// that does not only implement a wait.
+    /// that does not only implement a wait, or who calls it where it belongs to a library that the program contains.
     user: u32,
     outside: u32,
     requester: u32,
+    /// Whether that is the program's own by its source, or calls a library from there.
+    is_own: bool,
     /// The families of all calls, and those of calls below the first that serves the address space.
     seen: Families,
     /// The families of the innermost call.
@@ -180,6 +184,7 @@ impl Default for CodePath {
             user: NONE,
             outside: NONE,
             requester: NONE,
+            is_own: false,
             seen: Families::default(),
             leaf: Families::default(),
             since_lock: u8::MAX,
@@ -196,8 +201,8 @@ impl CodePath {
     pub fn then(mut self, next: Families) -> CodePath {
         type F = Families;
         let at = self.calls;
-        if next == F::default() {
-            return self.then_plain();
+        if next == F::default() || next == F::OF_PROGRAM {
+            return self.then_plain(next);
         }
         let outermost = |place: &mut u32, family: F| {
             if *place == NONE && next.any(family) {
@@ -236,10 +241,10 @@ impl CodePath {
 
     /// The path that continues with a program function in no family, as most are.
     #[inline]
-    fn then_plain(mut self) -> CodePath {
-        self.user_call(Families::default(), self.calls);
+    fn then_plain(mut self, next: Families) -> CodePath {
+        self.user_call(next, self.calls);
         self.ipi = self.ipi << 1 & 0b111;
-        self.leaf = Families::default();
+        self.leaf = next;
         self.calls += 1;
         self
     }
@@ -259,7 +264,9 @@ impl CodePath {
         if !next.any(Families::LIBRARY) {
             self.outside = at;
             if !next.any(Families::WRAPPER) {
-                self.requester = at;
+                let called = next.any(Families::OF_LIBRARY) && self.is_own;
+                self.requester = if called { self.requester } else { at };
+                self.is_own = called || next.any(Families::OF_PROGRAM);
             }
         }
     }
@@ -429,9 +436,11 @@ mod tests {
 
         #[test]
         fn a_path_followed_call_by_call_has_the_class_of_the_whole_path(
-            chosen in prop::collection::vec(0..FUNCTIONS.len(), 0..24),
+            chosen in prop::collection::vec((0..FUNCTIONS.len(), 0..3_usize), 0..24),
         ) {
-            let functions: Vec<Function> = chosen.iter().map(|at| function(FUNCTIONS[*at])).collect();
+            const SOURCES: [SourceOwner; 3] = [SourceOwner::Unknown, SourceOwner::Program, SourceOwner::Library];
+            let made = |(at, source): &(usize, usize)| Function { source: SOURCES[*source], ..function(FUNCTIONS[*at]) };
+            let functions: Vec<Function> = chosen.iter().map(made).collect();
             let path: Vec<&Function> = functions.iter().collect();
             let followed = path.iter().fold(CodePath::default(), |path, function| path.then(Families::of(function)));
             prop_assert_eq!(followed.class(), plain_class(&path));

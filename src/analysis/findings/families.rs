@@ -267,11 +267,12 @@ pub(super) fn begins(names: &[&str], bare: &str) -> bool {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::analysis::SourceOwner;
 
     pub(in crate::analysis::findings) fn function(text: &str) -> Function {
         let (module, name) = text.split_once('!').unwrap_or(("/bin/app", text));
         let kind = if module == "[kernel]" { CodeKind::Kernel } else { CodeKind::User };
-        Function { name: name.to_string(), module: module.to_string(), kind }
+        Function { name: name.to_string(), module: module.to_string(), kind, source: SourceOwner::Unknown }
     }
 
     #[test]

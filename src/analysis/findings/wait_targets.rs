@@ -3,7 +3,7 @@
 
 use super::families::{bare, begins, is_starter};
 use crate::analysis::causes::is_mmap_lock_wait;
-use crate::analysis::names::{CodeKind, Function};
+use crate::analysis::names::{CodeKind, Function, SourceOwner};
 
 /// What a thread in a lock's system call waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,9 +187,10 @@ pub(super) fn is_wrapper(name: &str) -> bool {
 }
 
 /// Index of the function that requested the wait, innermost first. Every wait contains C library functions, runtime
-/// wrappers and thread start functions, so one of these is returned only if there is no other.
+/// wrappers and thread start functions, so one of these is returned only if there is no other. A library that the program
+/// contains waits for who calls it.
 pub(in crate::analysis) fn requester<'a>(innermost_first: impl Iterator<Item = &'a Function>) -> usize {
-    let (mut outside, mut user) = (None, None);
+    let (mut library, mut outside, mut user) = (None, None, None);
     for (at, function) in innermost_first.enumerate() {
         if function.kind == CodeKind::Kernel {
             continue;
@@ -199,12 +200,16 @@ pub(in crate::analysis) fn requester<'a>(innermost_first: impl Iterator<Item = &
             continue;
         }
         outside = outside.or(Some(at));
-        let name = bare(&function.name);
-        if !is_wrapper(name) {
-            return at;
+        if is_wrapper(bare(&function.name)) {
+            continue;
+        }
+        match function.source {
+            SourceOwner::Library => library = library.or(Some(at)),
+            SourceOwner::Program => return at,
+            SourceOwner::Unknown => return library.unwrap_or(at),
         }
     }
-    outside.or(user).unwrap_or(0)
+    library.or(outside).or(user).unwrap_or(0)
 }
 
 /// Whether the function belongs to the C library or its companion libraries: its caller is more informative.
@@ -250,5 +255,26 @@ mod tests {
             let functions: Vec<_> = stack.split(';').map(function).collect();
             assert_eq!(requester(functions.iter()), own, "{stack}");
         }
+    }
+
+    #[test]
+    fn a_library_in_the_program_waits_for_the_function_that_calls_it() {
+        let of = |stack: &str| {
+            let made = |text: &str| {
+                let (source, name) = text.split_once(':').unwrap_or(("", text));
+                let source = match source {
+                    "own" => SourceOwner::Program,
+                    "lib" => SourceOwner::Library,
+                    _ => SourceOwner::Unknown,
+                };
+                Function { source, ..function(name) }
+            };
+            let functions: Vec<_> = stack.split(';').map(made).collect();
+            requester(functions.iter())
+        };
+        assert_eq!(of("[kernel]!futex_wait;lib:park;lib:acquire;own:update;own:work"), 3);
+        assert_eq!(of("[kernel]!futex_wait;lib:park;lib:acquire;update;own:work"), 1, "what lies between is not known");
+        assert_eq!(of("[kernel]!futex_wait;lib:park;lib:serve;main;start_thread"), 1, "all of it comes from a package");
+        assert_eq!(of("[kernel]!futex_wait;wait_here;lib:serve;own:work"), 1);
     }
 }

@@ -4,7 +4,7 @@
 use super::types::{Cost, FunctionId, PathCost};
 use crate::analysis::calltree::CallTree;
 use crate::analysis::lock_calls::LockCalls;
-use crate::analysis::names::{Call, CodeKind, Names, short};
+use crate::analysis::names::{Call, CodeKind, Names, SourceOwner, short};
 use crate::analysis::observe::Observation;
 use crate::analysis::profile_tree::{TRUNCATED, UNKNOWN};
 use crate::analysis::stack_counts::{StackCount, StackCounts};
@@ -120,11 +120,18 @@ fn function(names: &Names, key: u32) -> FunctionId {
         module: short(&function.module).to_string(),
         kind: function.kind,
         inlined: key & 1 == 1,
+        source: function.source,
     }
 }
 
 fn heading(text: &str) -> FunctionId {
-    FunctionId { name: text.to_string(), module: String::new(), kind: CodeKind::Heading, inlined: false }
+    FunctionId {
+        name: text.to_string(),
+        module: String::new(),
+        kind: CodeKind::Heading,
+        inlined: false,
+        source: SourceOwner::Unknown,
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use crate::analysis::finding::RuleResults;
 use crate::analysis::stats::student_two_sided;
-use crate::analysis::{Cause, CodeKind, Coverage, CpuUser, LatencyCounts, LockCalls, Metric, Quantile, Totals};
+use crate::analysis::{
+    Cause, CodeKind, Coverage, CpuUser, LatencyCounts, LockCalls, Metric, Quantile, SourceOwner, Totals,
+};
 use crate::model::{Measure, Region, Unit};
 use serde::Serialize;
 
@@ -106,6 +108,9 @@ pub struct FunctionId {
     pub kind: CodeKind,
     /// Whether it was inlined into its caller.
     pub inlined: bool,
+    /// Whose its source is.
+    #[serde(skip)]
+    pub source: SourceOwner,
 }
 
 /// A mean over repeated runs.

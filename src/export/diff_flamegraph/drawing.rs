@@ -218,8 +218,13 @@ pub(super) mod testing {
     use crate::view::sweep::FunctionId;
 
     fn cell(name: &str, parent: Option<u32>, below: (u32, u32), base: f64, here: f64, width: f64) -> DiffCell {
-        let function =
-            FunctionId { name: name.to_string(), module: "m<".to_string(), kind: CodeKind::User, inlined: false };
+        let function = FunctionId {
+            name: name.to_string(),
+            module: "m<".to_string(),
+            kind: CodeKind::User,
+            inlined: false,
+            source: Default::default(),
+        };
         let step = if here > base { 2 } else { -2 };
         let (first_child, children) = below;
         DiffCell {

@@ -5,7 +5,7 @@ use super::digest::{Digest, RecordingPart, WindowCells};
 use super::quantity::{INVERSE, PRIMARY, Quantity, RATE, RatioCell, Reading, WITHOUT_OPERATIONS};
 use crate::analysis::stats::simulate::SimulatedWindow;
 use crate::analysis::sweep::{Cost, FunctionId, PathCost};
-use crate::analysis::{CodeKind, testing};
+use crate::analysis::{CodeKind, SourceOwner, testing};
 use crate::model::{BuildId, Measure, OpsSpec, Scope, Unit, Why};
 use crate::units::Ops;
 use testing::{Synthetic, ms};
@@ -128,7 +128,13 @@ pub(in crate::analysis) fn simulated(like: &Digest, runs: &[Vec<SimulatedWindow>
 pub(crate) fn cost(paths: &[(&str, f64)]) -> Cost {
     let function = |text: &str| {
         let (module, name) = text.split_once('!').unwrap_or(("", text));
-        FunctionId { name: name.into(), module: module.into(), kind: CodeKind::User, inlined: false }
+        FunctionId {
+            name: name.into(),
+            module: module.into(),
+            kind: CodeKind::User,
+            inlined: false,
+            source: SourceOwner::Unknown,
+        }
     };
     let path = |(text, weight): &(&str, f64)| PathCost {
         frames: text.split(';').map(function).collect(),

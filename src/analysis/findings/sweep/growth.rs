@@ -287,7 +287,7 @@ fn add<C: PartialEq, V: Copy>(classes: &mut Vec<(C, V)>, class: C, value: V, sum
 
 /// The type that the tables of names take.
 pub(super) fn function(id: &FunctionId) -> Function {
-    Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind }
+    Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind, source: id.source }
 }
 
 /// Cost per operation and its standard error by sampling.

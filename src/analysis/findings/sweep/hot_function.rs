@@ -48,7 +48,7 @@ pub(super) fn hot_function<'a>(context: &WidthContext<'a>) -> Result<Option<HotF
 
 /// Whether the function is the program's own and in no table of names.
 fn is_own(id: &FunctionId) -> bool {
-    let function = Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind };
+    let function = Function { name: id.name.clone(), module: id.module.clone(), kind: id.kind, source: id.source };
     let known = is_allocator(&function) || is_user_spin(&function) || is_yield(&function);
     matches!(id.kind, CodeKind::User | CodeKind::Jit) && !known
 }

@@ -2,7 +2,7 @@
 
 use super::types::{Cost, Estimate, FunctionId, PathCost, Run, RunLatency, Split};
 use crate::analysis::testing::Synthetic;
-use crate::analysis::{Cause, CodeKind, Totals, Window};
+use crate::analysis::{Cause, CodeKind, SourceOwner, Totals, Window};
 use crate::model::{LatencyCount, Measure, Unit, Why};
 use crate::units::Nanos;
 
@@ -50,7 +50,13 @@ pub fn base(ops_per_s: f64) -> Measure<Estimate> {
 pub fn function(name: &str) -> FunctionId {
     let (module, name) = name.split_once('!').unwrap_or(("app", name));
     let kind = if module == "[kernel]" { CodeKind::Kernel } else { CodeKind::User };
-    FunctionId { name: name.to_string(), module: module.to_string(), kind, inlined: false }
+    FunctionId {
+        name: name.to_string(),
+        module: module.to_string(),
+        kind,
+        inlined: false,
+        source: SourceOwner::Unknown,
+    }
 }
 
 /// Paths such as `main;work;libc.so.6!lock` with their weights and samples.

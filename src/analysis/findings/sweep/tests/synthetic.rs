@@ -8,7 +8,7 @@ use crate::analysis::sweep::{
     Cost, Estimate, FunctionId, Loss, LossRow, PathCost, Point, PointMetrics, RegionFit, Run, Slice, SliceKind, Split,
     Stack,
 };
-use crate::analysis::{Cause, CodeKind, LockCalls, Metric, Totals};
+use crate::analysis::{Cause, CodeKind, LockCalls, Metric, SourceOwner, Totals};
 use crate::model::{Measure, MetricId, Region, TaskState, Unit, Why};
 use std::collections::BTreeMap;
 
@@ -151,7 +151,13 @@ fn lock_calls(path: &str) -> (&str, Option<LockCalls>) {
 fn frames(path: &str) -> Vec<FunctionId> {
     let id = |text: &str| {
         let known = function(text);
-        FunctionId { name: known.name, module: known.module, kind: known.kind, inlined: false }
+        FunctionId {
+            name: known.name,
+            module: known.module,
+            kind: known.kind,
+            inlined: false,
+            source: SourceOwner::Unknown,
+        }
     };
     lock_calls(path).0.split(';').map(id).collect()
 }
