@@ -3,6 +3,7 @@
 use super::lock_costs::{culprits, queued_for_locks};
 use super::values::known;
 use super::{Confidence, CostKind, Evidence, Finding, Rule, WidthContext, limits, lost_cores};
+use crate::analysis::cpu_users::own_part;
 use crate::analysis::findings::cpu_queue::named;
 use crate::analysis::sweep::SliceKind;
 use crate::analysis::text::{digits, percent};
@@ -29,8 +30,11 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
     }
     let culprits = culprits(&context.here.runs);
     let crowded = context.here.region == Region::Oversubscribed;
+    let own = own_part(&culprits).is_some_and(|own| own > 0.5);
     let why = if crowded {
         "there are more threads than CPUs"
+    } else if own {
+        "mostly, threads of its own have the CPUs"
     } else if culprits.is_empty() {
         "the workers may use fewer CPUs than n, or something used them that was not recorded"
     } else {
@@ -54,6 +58,10 @@ fn evaluate(context: &WidthContext<'_>) -> Result<Option<Finding>, Why> {
         refuted_by: "run delay in the threads' schedstat does not grow with n",
         next_step: if crowded {
             "Run no more threads than CPUs; wider points measure the machine, not the program.".to_string()
+        } else if own {
+            "See in the recording of this width which of its threads run meanwhile: helpers beside the workers, or workers that \
+             yield the CPU to each other."
+                .to_string()
         } else {
             "Check what else runs (`ironlaw top -a`), and widen the CPU set or quota of the run.".to_string()
         },
