@@ -33,8 +33,8 @@ pub struct Label {
     pub inlined: bool,
 }
 
-/// Whose a function's source is, by where its lines lie. It is no part of what tells functions apart: two builds of a program may
-/// know it and not know it.
+/// Whose a function's source is, by the directory of its lines. Functions that differ only in this are equal: one build of a
+/// program may have debug information, and the next one none.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum SourceOwner {
     /// No line is known.

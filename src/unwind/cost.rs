@@ -16,6 +16,8 @@ pub(super) struct Cost {
     pub bytes: u32,
     /// Whether the kernel made its frame, to run a signal's handler on.
     pub signal: bool,
+    /// Whether a program starts there.
+    pub starts: bool,
 }
 
 /// A function's cost; `None` if its unwind instructions are too many, or may never end.
@@ -30,7 +32,7 @@ fn cost<'a>(
     let all = [cie.instructions(section, bases), fde.instructions(section, bases)];
     let end = all.into_iter().all(|instructions| ends(instructions, section, encoding));
     let bytes = u32::try_from(bytes).ok().filter(|_| end)?;
-    Some(Cost { bytes, signal: cie.is_signal_trampoline() })
+    Some(Cost { bytes, signal: cie.is_signal_trampoline(), starts: false })
 }
 
 /// Whether no expression among the instructions branches. None that a compiler or an assembler makes does.

@@ -160,7 +160,8 @@ impl Walk<'_> {
             if (known.0, known.1) != (image, at) {
                 // To tell what they cost, they are read once as well.
                 evaluated += 1;
-                *known = (image, at, mapping.code.cost(at, exact));
+                let cost = mapping.code.cost(at, exact);
+                *known = (image, at, cost.map(|cost| Cost { starts: mapping.code.starts_program(at), ..cost }));
             }
             known.2
         });
@@ -173,7 +174,7 @@ impl Walk<'_> {
             self.left = left;
             return self.interrupted(read).unwrap_or(Step::End(StackEnd::Broken));
         }
-        if mapping.is_some_and(|mapping| mapping.code.starts_program(at)) {
+        if cost.starts {
             return Step::End(StackEnd::Whole);
         }
         let made = self.cache.made();

@@ -48,7 +48,7 @@ fn evaluate(context: &RuleContext<'_>) -> Result<Option<Finding>, Why> {
         title: RULE.title,
         share: Some(share),
         claim: format!(
-            "To start and end processes takes {} of the CPU time, in the kernel and the dynamic loader: {} a second, each of which \
+            "Starting and ending processes takes {} of the CPU time, in the kernel and the dynamic loader: {} a second, each of which \
              lives {}{at}.",
             percent(share),
             digits(rate),
