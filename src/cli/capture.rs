@@ -7,6 +7,7 @@ use super::out::Terminal;
 use super::plan::{self, Environment, TargetChoice};
 use super::rewrite;
 use crate::collect::resolve;
+use crate::collect::sampler::EndReason;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{Baseline, Note, Plan, Target};
 use crate::pmu::own_table;
@@ -94,14 +95,16 @@ pub(super) fn record(
 
 /// Summary of the result: duration, number of samples, share of whole stacks.
 pub(super) fn summary(outcome: &Outcome) -> String {
-    let Outcome { meta, capture_stats: stats, .. } = outcome;
+    let Outcome { meta, capture_stats: stats, reason, .. } = outcome;
     let whole = stats.whole_share().map(|share| format!(", {:.1}% of stacks complete", 100.0 * share));
+    let is_cut = *reason == EndReason::Duration && matches!(meta.plan.target, Target::Command { .. });
     format!(
-        "recorded {:.1} s of {}: {} samples, {} lost{}",
+        "recorded {:.1} s of {}: {} samples, {} lost{}{}",
         Nanos(meta.duration_ns.unwrap_or(0)).seconds(),
         visible(&meta.plan.target.label()),
         stats.samples,
         stats.lost,
         whole.unwrap_or_default(),
+        if is_cut { "; the command went on longer and was ended" } else { "" },
     )
 }

@@ -75,7 +75,8 @@ pub struct Meta {
     /// Length; `None` while recording, or if the recording was killed.
     #[serde(default)]
     pub duration_ns: Option<u64>,
-    /// Exit status of a started command: its exit code, or 128 plus the signal.
+    /// Exit status of a started command: its exit code, or 128 plus the signal; `None` if it was ended because the planned
+    /// time was over.
     #[serde(default)]
     pub exit_status: Option<i32>,
     /// Fallbacks taken and limits reached.

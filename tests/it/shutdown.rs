@@ -102,6 +102,16 @@ fn a_command_that_ends_at_once_is_a_whole_recording() {
 }
 
 #[test]
+fn a_command_that_outlives_the_planned_time_is_ended_and_that_is_no_failure() {
+    require!("perf");
+    let dir = Dir::new();
+    for script in ["exec sleep 30", "trap 'exit 9' TERM; sleep 30 & wait"] {
+        let ran = dir.ironlaw(&["record", "--force", "-d", "0.5", "-o", "run", "--", "sh", "-c", script]);
+        assert!(ran.code == Some(0) && ran.err.contains("went on longer and was ended"), "{script}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_folder_that_is_taken_away_ends_the_recording_with_its_name_and_leaves_the_command_alone() {
     require!("perf");
     let dir = Dir::new();

@@ -70,7 +70,8 @@ pub struct Ended {
     pub coverage: Vec<Coverage>,
     /// The kernel's records by kind, and how many of each were lost.
     pub records: Vec<RecordCount>,
-    /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, or while it still runs.
+    /// A command's exit code, or 128 plus the signal that ended it; `None` without a command, while it still runs, or if it
+    /// was ended because the planned time was over.
     pub exit_status: Option<i32>,
     /// What a command used, if it has ended.
     pub usage: Option<Usage>,
@@ -402,7 +403,8 @@ impl Sampler {
         if reason != EndReason::TargetGone {
             command.forward(false);
         }
-        command.wait_for(GRACE)
+        // What it makes of the signal says nothing about the command.
+        command.wait_for(GRACE).filter(|_| reason != EndReason::Duration)
     }
 }
 
