@@ -17,6 +17,7 @@ use crate::model::{CallGraph, Coverage, Event, Note, RecordCount, Target, WaitSo
 use crate::sys::bpf::WaitSums;
 use crate::sys::cgroupfs;
 use crate::sys::clock::monotonic_ns;
+use crate::sys::limits;
 use crate::sys::perf::poll::Poll;
 use crate::sys::perf::record;
 use crate::sys::procfs::ProcFs;
@@ -89,6 +90,8 @@ impl Sampler {
     pub fn run(mut self, out: SyncSender<Vec<Event>>, stop: StopToken, counters: &mut impl Reader) -> Result<Ended> {
         let mut poll = self.watched(&stop)?;
         let (began, mut reason) = self.begin(&mut poll, &stop, counters)?;
+        // After the threads that it starts, which would have its priority.
+        limits::prefer_this_thread();
         counters.sampling();
         let deadline = self.plan.duration.map(|duration| began + duration);
         let mut merge = EventSorter::default();

@@ -42,6 +42,8 @@ struct Process {
     known: bool,
     /// The gap count that its mappings already account for.
     gaps: u32,
+    /// The gap count when a record announced its birth: until records are missing, they tell of each of its threads.
+    born_at: Option<u32>,
     /// With more mappings than this they are read again: the kernel does not report those that have gone.
     read_beyond: usize,
     /// Where its runtime describes just-in-time code.
@@ -230,11 +232,19 @@ impl Tasks {
     pub fn born(&mut self, at: Nanos, record: &TaskRecord, out: &mut EventQueue) {
         let TaskRecord { pid, tid, parent_pid, parent_tid, .. } = *record;
         let comm = self.tasks.get(&parent_tid).map(|parent| parent.comm.clone()).unwrap_or_default();
-        if pid != parent_pid
-            && let Some(parent) = self.processes.get(&parent_pid)
-        {
-            let (space, known, gaps) = (Arc::clone(&parent.space), parent.known, parent.gaps);
-            self.processes.insert(pid, Process { space, known, gaps, ..Process::default() });
+        if pid != parent_pid {
+            let born_at = Some(self.gaps);
+            let process = match self.processes.get(&parent_pid) {
+                Some(Process { space, known, gaps, .. }) => {
+                    Process { space: Arc::clone(space), known: *known, gaps: *gaps, born_at, ..Process::default() }
+                }
+                None => Process { born_at, ..Process::default() },
+            };
+            if self.processes.insert(pid, process).is_some() {
+                // Another one's that had its id.
+                self.ended.retain(|(ended, _)| *ended != pid);
+                self.tasks.retain(|_, task| task.pid != pid);
+            }
         }
         self.add(pid, tid, comm.clone());
         out.push(task_event(at, pid, tid, TaskChange::Born { parent: parent_tid, comm }));
@@ -253,14 +263,15 @@ impl Tasks {
         }
     }
 
-    /// Ends the round: forgets processes that have ended and passes them to `gone`. A process whose end the system does
-    /// not show yet, or that has more living threads than were announced, is checked again in the next round. `alive`
-    /// tells whether a process is alive that was so already at a time: another may have got its id.
+    /// Ends the round: forgets processes that have ended and passes them to `gone`. One whose threads were not all
+    /// announced may live on: `alive` tells whether a process is alive that was so already at a time, as another may have
+    /// got its id. If the system does not show its end yet, it is checked again in the next round.
     pub fn sweep(&mut self, mut alive: impl FnMut(u32, Nanos) -> bool, mut gone: impl FnMut(u32)) {
-        let Tasks { tasks, processes, ended, .. } = self;
+        let Tasks { tasks, processes, ended, gaps, .. } = self;
         ended.retain(|(pid, at)| {
             let Some(process) = processes.get(pid) else { return false };
-            if alive(*pid, *at) {
+            let is_announced = process.born_at == Some(*gaps) && process.threads == 0;
+            if !is_announced && alive(*pid, *at) {
                 return process.threads == 0;
             }
             if process.threads > 0 {
@@ -479,6 +490,41 @@ mod tests {
         }
         fixture.tasks.sweep(|_, _| false, |_| {});
         assert_eq!(fixture.tasks.len(), (1, 1));
+    }
+
+    #[test]
+    fn the_system_is_asked_for_the_end_of_a_process_only_where_records_may_be_missing() {
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        for (missing, asked) in [(false, vec![]), (true, vec![8])] {
+            fixture.fork(8, 8, 5);
+            if missing {
+                fixture.tasks.mark_stale();
+            }
+            fixture.tasks.died(Nanos(3), 8, 8, &mut fixture.out);
+            let (mut whom, mut gone) = (Vec::new(), Vec::new());
+            fixture.tasks.sweep(
+                |pid, _| {
+                    whom.push(pid);
+                    false
+                },
+                |pid| gone.push(pid),
+            );
+            assert_eq!((whom, gone), (asked, vec![8]));
+        }
+    }
+
+    #[test]
+    fn a_child_with_the_id_of_one_that_ended_in_the_same_round_lives() {
+        let mut fixture = Fixture::new(&[(5, MAPS)]);
+        fixture.with(|tasks, with| tasks.meet(Nanos(0), 5, 5, with));
+        for _ in 0..2 {
+            fixture.fork(8, 8, 5);
+            fixture.tasks.died(Nanos(3), 8, 8, &mut fixture.out);
+        }
+        fixture.fork(8, 8, 5);
+        fixture.tasks.sweep(|_, _| false, |pid| panic!("{pid} is alive"));
+        assert_eq!(fixture.tasks.len(), (2, 2));
     }
 
     #[test]
