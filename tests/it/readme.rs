@@ -88,6 +88,10 @@ fn the_demo_of_a_sweep_finds_the_planted_lock_by_name() {
     }
     let dir = Dir::new();
     let out = run(&dir, &command(&readme(), "cargo run --release -- demo sweep")).out;
+    if out.contains("nothing is known") && out.contains("undecided, runs of the same width differ by as much") {
+        crate::support::skip("quiet", "beside other programs, two runs of one width differ by more than a lock costs");
+        return;
+    }
     let finding = out.split("! waiting for locks").nth(1).unwrap_or_else(|| panic!("no lock is found:\n{out}"));
     let finding = finding.split("\n  ! ").next().unwrap();
     assert!(finding.contains("`update_shared_index`"), "{out}");
