@@ -57,7 +57,7 @@
 //! A comparison digests each recording on its own: `sweep | session -> analysis::diff::Digest -> Comparison -> view::diff::DiffView`.
 //!
 //! Names come from a process of their own: `session::naming` asks, opens the files and hands them over, and the same program,
-//! started as `ironlaw-names` and confined by `sys::confined`, runs [`symbols`] on what profiled programs wrote.
+//! started as `ironlaw-names` and confined by `sys::helper`, runs [`symbols`] on what profiled programs wrote.
 //!
 //! SQL is answered by a process of its own, too: `session::fleet` writes the tables of recordings to Parquet files in memory, or
 //! names the folder of a data set, and starts `ironlaw-fleet` (the package in `src/fleet`, which depends on nothing here).

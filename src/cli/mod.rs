@@ -48,10 +48,11 @@ use crate::error::Result;
 use crate::session;
 use std::process::ExitCode;
 
-/// Runs this process's command line; or serves, if ironlaw started it to make names or a shell asks what may follow.
+/// Runs this process's command line; or serves, if ironlaw started it to read `/proc` or make names, or a shell asks what
+/// may follow.
 #[must_use]
 pub fn main() -> ExitCode {
-    if session::serve_names() || completion::answer() { ExitCode::SUCCESS } else { run(&rewrite::command_line()) }
+    if session::serve_as_helper() || completion::answer() { ExitCode::SUCCESS } else { run(&rewrite::command_line()) }
 }
 
 /// Runs a command line and returns the process's exit code.

@@ -37,12 +37,14 @@ limits! {
     }
     "lists of /proc" {
         MAPS_BYTES: u64 = 32 << 20, "bytes", "the mappings of a process", "stacks end at code that is listed last";
+        USER_MAPS_BYTES: u64 = 128 << 20, "bytes", "the mappings of all processes of one ordinary user", "later processes are unknown until they map something, and noted";
         MAPPED_PATH: usize = 4096, "bytes", "the path of a mapping", "it is cut";
         COMMAND_LINE: u64 = 4096, "bytes", "a command line", "it is cut";
         ENVIRONMENT_BYTES: u64 = 2 << 20, "bytes", "the environment of a process", "its switches are unknown";
         NUMA_MAPS_BYTES: u64 = 16 << 20, "bytes", "the pages of a process by NUMA node (numa_maps)", "the memory of mappings listed last is missing, and noted";
         NUMA_RESIDENT: u64 = 16 << 30, "bytes", "resident memory of a process whose pages by NUMA node are read", "they are not, and that is noted";
         NUMA_PROCESSES: usize = 64, "processes", "processes of the target whose pages are read", "the memory of others is missing, and noted";
+        COPIED_FILE: u64 = 256 << 20, "bytes", "a mapped file that another process serves (FUSE, a network file system, a mount of a user), copied before it is read", "its code has no names, and stacks end there";
         PROC_BYTES: u64 = 8 << 20, "bytes", "any other file of /proc", "the rest is not read";
     }
     "the process that makes names" {

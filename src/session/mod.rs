@@ -25,12 +25,19 @@ pub use live::{CountedRun, LiveCapture};
 pub use live_session::{History, Limit, LiveAssessor, LiveSession, SessionEvent, SessionHandle};
 #[cfg(any(test, fuzzing))]
 pub(crate) use naming::hear;
-pub use naming::serve_names;
 pub use recorder::{CaptureStats, Outcome};
 pub use remote::{RemoteCapture, RemoteCommand, StreamSender};
 pub(crate) use replay::holds_both_sides;
 pub use replay::{is_importable, open, open_with};
 pub use signal_thread::{SignalThread, suspend};
+
+/// Serves if ironlaw started this program as one of its helpers, and returns true then. Otherwise sessions of this program
+/// start helpers where they need them; where this is never called, as in another program that uses this library, threads
+/// do their work.
+#[must_use]
+pub fn serve_as_helper() -> bool {
+    crate::sys::proc_reader::serve_readers() || naming::serve_names()
+}
 
 #[cfg(test)]
 mod tests;

@@ -98,6 +98,33 @@ pub(super) fn stamp_of(stat: &Stat) -> FileStamp {
     }
 }
 
+/// Whether this machine's kernel alone serves the file: no process and no other machine, which may never answer.
+pub(super) fn is_of_machine(file: &impl AsFd) -> io::Result<bool> {
+    const SQUASHFS: i64 = 0x7371_7368;
+    const RAMFS: i64 = 0x8584_58f6;
+    const F2FS: i64 = 0xf2f5_2010;
+    const EROFS: i64 = 0xe0f5_e1e2;
+    const ZFS: i64 = 0x2fc1_2fc1;
+    const BCACHEFS: i64 = 0xca45_1a4e;
+    let known = [
+        libc::EXT4_SUPER_MAGIC,
+        libc::XFS_SUPER_MAGIC,
+        libc::BTRFS_SUPER_MAGIC,
+        libc::TMPFS_MAGIC,
+        libc::OVERLAYFS_SUPER_MAGIC,
+        libc::ISOFS_SUPER_MAGIC,
+        libc::MSDOS_SUPER_MAGIC,
+        libc::HUGETLBFS_MAGIC,
+        SQUASHFS,
+        RAMFS,
+        F2FS,
+        EROFS,
+        ZFS,
+        BCACHEFS,
+    ];
+    Ok(known.contains(&rustix::fs::fstatfs(file)?.f_type))
+}
+
 /// Whether the kernel makes the file's contents up as they are read. Reading some of them takes messages from others.
 fn is_of_kernel(file: &OwnedFd) -> io::Result<bool> {
     let kind = rustix::fs::fstatfs(file)?.f_type;

@@ -240,7 +240,16 @@ fn a_real_recording_is_held_against_its_baseline_in_every_format() {
         // so unlike each other that hardly anything is unusual.
         let weaknesses = against["baseline"]["weaknesses"].as_array().unwrap().iter().filter_map(Value::as_str);
         let unlike = weaknesses.into_iter().any(|text| text.contains("unlike each other"));
-        if slow && !unlike && count("compared") >= 10 {
+        let quantity = |name: &str| {
+            let all = against["quantities"].as_array().unwrap();
+            all.iter().find(|quantity| quantity["name"] == name).unwrap()
+        };
+        // Half of the CPUs and more went to others, and now as much, now as little: eight times the cost is not unusual then.
+        let (cost, busy) = (quantity("cpu_ns_per_op"), quantity("busy_cores"));
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        if slow && busy["now"].as_f64() < Some(cpus / 2.0) && cost["band"][1].as_f64() > cost["now"].as_f64() {
+            crate::support::skip("quiet", format!("beside other programs, the target had {} CPUs", busy["now"]));
+        } else if slow && !unlike && count("compared") >= 10 {
             assert_eq!(against["alarms"][0]["active"], true, "{against:#}");
             assert!(against["evidence"].as_array().is_some_and(|all| !all.is_empty()), "{against:#}");
             assert!(against["location"].is_string(), "{against:#}");

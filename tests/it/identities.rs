@@ -210,8 +210,9 @@ fn a_commands_switches_and_cpu_time_are_those_that_the_kernel_charged_it_with() 
     let cpu = recorded.seconds("task-clock", whole).unwrap();
     eprintln!("{voluntary} voluntary, {involuntary} involuntary, {cpu} s; the program says {said:?}");
     assert!((said[0] - 5.0..=said[0] + 10.0).contains(&voluntary), "{voluntary} of {said:?}");
-    // The kernel also charges what happens between fork and exec, before anything counts.
-    assert!((said[1] - 2.0..=said[1] * 1.2 + 10.0).contains(&involuntary), "{involuntary} of {said:?}");
+    // The kernel also charges what happens between fork and exec, before anything counts: some milliseconds, in which it is
+    // preempted as often as it is later.
+    assert!((said[1] * 0.9 - 2.0..=said[1] * 1.2 + 10.0).contains(&involuntary), "{involuntary} of {said:?}");
     assert!((cpu - said[2]).abs() < 0.05 * said[2] + 0.005, "{cpu} of {said:?}");
     // What exists by thread only is a guess where most threads were not read: then it is none.
     let delay = recorded.counters.delta("run-delay", Scope::Target, whole);

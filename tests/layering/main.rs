@@ -238,6 +238,60 @@ fn no_file_breaks_a_wall() {
     assert!(breaches.is_empty(), "{} breaches:\n{}", breaches.len(), breaches.join("\n"));
 }
 
+/// What runs on the thread that drains the rings, below `collect/sampler`.
+const DRAINING: &[&str] = &[
+    "address_map",
+    "assemble",
+    "assemble/group_counts",
+    "coverage",
+    "earlier_waits",
+    "event_queue",
+    "follow",
+    "intern",
+    "jit_tables",
+    "maps",
+    "measured_calls",
+    "memberships",
+    "modules",
+    "off_cpu",
+    "open_files",
+    "origin",
+    "overhead",
+    "rings",
+    "run",
+    "sample_periods",
+    "sampling_rate",
+    "sampling_turns",
+    "sorter",
+    "stack_spacing",
+    "stacks",
+    "steering",
+    "summed_waits",
+    "tasks",
+    "trampolines",
+    "wait_cost",
+    "waiting/mod",
+];
+
+/// Whatever it reads of other processes, these may hold up: only `proc_source` asks for it, and a helper reads it.
+#[test]
+fn the_thread_that_drains_opens_nothing_below_proc() {
+    const READS: &[&str] = &["ProcFs", "read_link", "process_memory", "threads_of", "read_to_string", "read_dir"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/collect/sampler");
+    let mut found = Vec::new();
+    for file in DRAINING {
+        let text = std::fs::read_to_string(root.join(file).with_extension("rs")).unwrap();
+        let code = source::without_tests(&source::tokens(&text));
+        for (at, token) in code.iter().enumerate() {
+            let opens = || token.text == "File" && code.get(at + 2).is_some_and(|token| token.text == "open");
+            if READS.contains(&token.text.as_str()) || opens() {
+                found.push(format!("{file}.rs:{}: {}", token.line, token.text));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// The longest `mod.rs`: it holds the map of its folder, the work lies in files with a name.
 const MAX_MAP_LINES: usize = 150;
 

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{Event, NeighbourKind};
 use crate::sys::cgroupfs::{Hierarchy, membership};
 use crate::sys::clock::CpuClock;
-use crate::sys::confined;
+use crate::sys::helper;
 use crate::sys::procfs::{self, ProcFs, Scratch, TaskDir, TaskStat};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
@@ -118,7 +118,7 @@ impl Processes {
         let mut pids = self.proc.processes().unwrap_or_default();
         // Parents come before their children, unless process ids have wrapped.
         pids.sort_unstable();
-        let (own_pid, helpers) = (self.own_pid, confined::pids());
+        let (own_pid, helpers) = (self.own_pid, helper::pids());
         let mut ran = Vec::new();
         for pid in pids.into_iter().filter(|pid| *pid != own_pid && !helpers.contains(pid)) {
             let clock = (self.cpu_clock)(pid);

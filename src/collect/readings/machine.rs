@@ -7,7 +7,7 @@ use crate::collect::catalog::{
 };
 use crate::model::{CounterId, Event, Scope};
 use crate::sys::procfs::{self, CpuTimes, ProcFs};
-use crate::sys::{clock, confined};
+use crate::sys::{clock, helper};
 use crate::units::Nanos;
 
 /// The machine's counters.
@@ -91,7 +91,7 @@ impl OwnUsage {
         let resident = |who: &str| procfs::resident_bytes(&self.proc.read(format!("{who}/statm")).ok()?);
         if let Some(own) = resident("self") {
             let bytes =
-                confined::pids().iter().filter_map(|pid| resident(&pid.to_string())).fold(own, u64::saturating_add);
+                helper::pids().iter().filter_map(|pid| resident(&pid.to_string())).fold(own, u64::saturating_add);
             self.cache.gauge(Scope::Tool, TOOL_MEMORY, bytes, now, out);
         }
     }
@@ -99,7 +99,7 @@ impl OwnUsage {
 
 /// CPU time of ironlaw and of the processes that make its names.
 fn own_cpu() -> Nanos {
-    clock::process_cpu() + confined::cpu()
+    clock::process_cpu() + helper::cpu()
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use super::sample_periods::SamplePeriods;
 use super::stacks::{BuiltStack, Stacks};
 use super::summed_waits::{StackedWait, SummedWaits};
 use super::tasks::{TaskContext, Tasks};
-use super::waiting::WaitSample;
+use super::waiting::{self, WaitSample};
 use crate::abi::perf::{CommRecord, Mode};
 use crate::collect::accesses;
 use crate::model::{CallGraph, Event, LossKind, Lost, Sample, StackEnd};
@@ -154,18 +154,34 @@ impl<W: ProcSource> Assembler<W> {
 
     /// Follows the wait of a task that is blocked before the capture begins; with `stacks` its stack is read too.
     pub fn meet_waiting(&mut self, at: Nanos, pid: u32, tid: u32, stacks: bool) {
-        let found = self.earlier.has_room().then(|| earlier_waits::find(tid, stacks)).flatten();
+        let has_room = self.earlier.has_room();
+        let found = if has_room { earlier_waits::find(tid, stacks, &mut self.proc) } else { None };
         let Some(found) = found else { return };
         let built = found.sample.as_ref().map(|sample| self.waiting_stack(pid, at, sample));
         let stack = built.map_or((None, StackEnd::NotTaken), |built| (built.stack, built.end));
-        self.earlier.follow((pid, tid), &found, stack);
+        self.earlier.follow((pid, tid), &found, stack, &mut self.proc);
     }
 
     /// Reports the waits that began before the capture and still go on.
     pub fn poll_earlier_waits(&mut self, now: Nanos) {
-        for span in self.earlier.poll(now) {
+        for span in self.earlier.poll(now, &mut self.proc) {
             self.out.push(Event::OffCpu(span));
         }
+    }
+
+    /// What a thread waits in right now; `None` if it runs, has ended or may not be read.
+    pub fn look(&mut self, tid: u32, stacks: bool) -> Option<WaitSample> {
+        waiting::look(tid, stacks, &mut self.proc)
+    }
+
+    /// The system.
+    pub fn system(&mut self) -> &mut W {
+        &mut self.proc
+    }
+
+    /// Processes whose mappings have not come, by id and name.
+    pub fn without_maps(&self) -> Vec<(u32, &str)> {
+        self.tasks.without_maps()
     }
 
     /// Records that tasks may have mapped and named things unseen until now.
@@ -260,6 +276,8 @@ impl<W: ProcSource> Assembler<W> {
 
     /// Ends the round.
     pub fn sweep(&mut self) {
+        let (tasks, mut with) = self.split();
+        tasks.take_late_maps(&mut with);
         let Assembler { tasks, modules, proc, follow, spans, ended, clock, .. } = self;
         spans.sweep();
         tasks.sweep(

@@ -5,6 +5,8 @@ use crate::sys::clock::process_cpu_of;
 use crate::sys::procfs::ProcFs;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
 
 /// Children that used more of one CPU than this work. [P]
 const WORKS: f64 = 0.02;
@@ -16,39 +18,39 @@ const SLEPT: f64 = 0.005;
 /// The topic of the note, which stands in the report instead of one on missing samples.
 const TOPIC: &str = "children-not-profiled";
 
+/// The end of a capture waits no longer for the second reading.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// CPU times by process.
+type CpuTimes = FxHashMap<u32, Nanos>;
+
 /// CPU times of the target and of its children when the capture began.
 #[derive(Debug)]
 pub struct BusyChildren {
-    proc: ProcFs,
     pids: Vec<u32>,
     at: Nanos,
-    before: FxHashMap<u32, Nanos>,
+    before: Receiver<CpuTimes>,
 }
 
 impl BusyChildren {
     /// Reads them; `None` for a target whose children are profiled anyway.
-    pub fn begin(target: &Target, proc: ProcFs, at: Nanos) -> Option<BusyChildren> {
+    pub fn begin(target: &Target, at: Nanos) -> Option<BusyChildren> {
         let Target::Processes { pids, children: false } = target else { return None };
-        let mut children = BusyChildren { proc, pids: pids.clone(), at, before: FxHashMap::default() };
-        children.before = children.read();
-        Some(children)
-    }
-
-    fn read(&self) -> FxHashMap<u32, Nanos> {
-        let all = self.proc.with_descendants(&self.pids);
-        all.into_iter().filter_map(|pid| Some((pid, process_cpu_of(pid)?))).collect()
+        Some(BusyChildren { pids: pids.clone(), at, before: read(pids.clone()) })
     }
 
     /// A note if they worked, and the target hardly did.
     pub fn note(&self, at: Nanos) -> Option<Note> {
-        self.of(&self.read(), at)
+        let before = self.before.try_recv().ok()?;
+        let after = read(self.pids.clone()).recv_timeout(PATIENCE).ok()?;
+        self.of(&before, &after, at)
     }
 
-    fn of(&self, after: &FxHashMap<u32, Nanos>, at: Nanos) -> Option<Note> {
+    fn of(&self, before: &CpuTimes, after: &CpuTimes, at: Nanos) -> Option<Note> {
         let span = (at - self.at).as_f64().max(1.0);
         let used = |pid: u32| {
             let after = after.get(&pid).copied().unwrap_or_default();
-            (after - self.before.get(&pid).copied().unwrap_or_default()).as_f64() / span
+            (after - before.get(&pid).copied().unwrap_or_default()).as_f64() / span
         };
         let own: f64 = self.pids.iter().map(|pid| used(*pid)).sum();
         let children = after.keys().filter(|pid| !self.pids.contains(pid));
@@ -74,6 +76,19 @@ impl BusyChildren {
     }
 }
 
+/// Reads the CPU times of these processes and their descendants on a thread of its own, as they may be many.
+fn read(pids: Vec<u32>) -> Receiver<CpuTimes> {
+    let (tell, told) = sync_channel(1);
+    let there = move || {
+        let all = ProcFs::new("/proc").with_descendants(&pids).into_iter();
+        // Nobody may wait for it any more.
+        let _ = tell.send(all.filter_map(|pid| Some((pid, process_cpu_of(pid)?))).collect());
+    };
+    // Without a thread, nothing comes.
+    let _ = std::thread::Builder::new().name("children".into()).spawn(there);
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,8 +97,8 @@ mod tests {
     fn note(used: &[(u32, u64)]) -> Option<String> {
         let before = used.iter().filter(|(pid, _)| *pid < 9).map(|(pid, _)| (*pid, Nanos(7))).collect();
         let after = used.iter().map(|(pid, ms)| (*pid, Nanos(7 + ms * 1_000_000))).collect();
-        let children = BusyChildren { proc: ProcFs::new("/proc"), pids: vec![1], at: Nanos(0), before };
-        children.of(&after, Nanos(1_000_000_000)).map(|note| note.text)
+        let children = BusyChildren { pids: vec![1], at: Nanos(0), before: read(vec![]) };
+        children.of(&before, &after, Nanos(1_000_000_000)).map(|note| note.text)
     }
 
     #[test]
@@ -103,6 +118,6 @@ mod tests {
     #[test]
     fn where_children_are_profiled_too_nothing_is_to_be_said() {
         let target = Target::Processes { pids: vec![std::process::id()], children: true };
-        assert!(BusyChildren::begin(&target, ProcFs::new("/proc"), Nanos(0)).is_none());
+        assert!(BusyChildren::begin(&target, Nanos(0)).is_none());
     }
 }

@@ -1,6 +1,7 @@
 //! When a thread that does not run ran last. The kernel keeps that on the clock of the thread's CPU; a thread of our own
 //! shows how far that clock lies behind `CLOCK_MONOTONIC`.
 
+use super::proc_source::ProcSource;
 use crate::sys::affinity::OneCpu;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::procfs::{ProcFs, last_ran, task_stat};
@@ -21,7 +22,6 @@ const AT_MOST: Nanos = Nanos(200_000_000);
 /// The clocks of the CPUs that were asked for.
 #[derive(Debug)]
 pub struct CpuClocks {
-    proc: ProcFs,
     /// How far each lies behind `CLOCK_MONOTONIC`, nanoseconds; `None` if that could not be read.
     behind: FxHashMap<u32, Option<u64>>,
     left: Nanos,
@@ -30,14 +30,14 @@ pub struct CpuClocks {
 impl CpuClocks {
     /// Knows no clock yet.
     pub fn new() -> CpuClocks {
-        CpuClocks { proc: ProcFs::new("/proc"), behind: FxHashMap::default(), left: AT_MOST }
+        CpuClocks { behind: FxHashMap::default(), left: AT_MOST }
     }
 
     /// When this thread, which is blocked, ran last, on `CLOCK_MONOTONIC`, nanoseconds. The time that interrupts and the
     /// host have taken from its CPU since then is left out: it may have been that much earlier.
-    pub fn last_ran(&mut self, tid: u32) -> Option<u64> {
-        let Nanos(ran) = last_ran(&self.proc.read(format!("{tid}/sched")).ok()?)?;
-        let cpu = task_stat(&self.proc.read(format!("{tid}/task/{tid}/stat")).ok()?)?.cpu?;
+    pub fn last_ran(&mut self, tid: u32, proc: &mut impl ProcSource) -> Option<u64> {
+        let Nanos(ran) = last_ran(&proc.read(tid, "sched").ok()?)?;
+        let cpu = task_stat(&proc.read(tid, &format!("task/{tid}/stat")).ok()?)?.cpu?;
         let behind = match self.behind.get(&cpu) {
             Some(known) => *known,
             None => {
@@ -87,6 +87,7 @@ fn read(cpu: u32) -> Option<u64> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use super::super::proc_source::LiveProc;
     use super::*;
     use std::sync::mpsc;
 
@@ -102,13 +103,14 @@ mod tests {
         let before = monotonic_ns();
         let tid = tid.recv().unwrap();
         std::thread::sleep(Duration::from_millis(300));
-        let ran = CpuClocks::new().last_ran(tid).expect("this kernel prints when a thread ran");
+        let ran =
+            CpuClocks::new().last_ran(tid, &mut LiveProc::new("/proc")).expect("this kernel prints when a thread ran");
         // What the host or interrupts took meanwhile is left out, and so is how far apart the clocks were read.
         let slack = 2 * APART;
         assert!(ran + slack > before, "it ran after {before}, not at {ran}");
         assert!(ran < monotonic_ns(), "it does not run in the future");
         drop(end);
         sleeper.join().unwrap();
-        assert_eq!(CpuClocks::new().last_ran(u32::MAX - 1), None);
+        assert_eq!(CpuClocks::new().last_ran(u32::MAX - 1, &mut LiveProc::new("/proc")), None);
     }
 }

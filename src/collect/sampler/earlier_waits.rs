@@ -3,13 +3,13 @@
 //! them have not run since.
 
 use super::cpu_clock::CpuClocks;
+use super::proc_source::ProcSource;
 use super::waiting::{WaitSample, look};
 use crate::model::{Note, OffCpu, StackEnd, StackId, TaskState, WaitBegan};
 use crate::sys::clock::Clock;
-use crate::sys::procfs::{ProcFs, status, switches};
+use crate::sys::procfs::{status, switches};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
-use std::path::Path;
 
 /// Threads that are followed at most: to look at one takes some 60 us before the capture begins.
 const MOST: usize = 4096;
@@ -43,17 +43,17 @@ pub struct FoundWaiting {
 }
 
 /// Looks at a thread; `None` if it is not blocked.
-pub fn find(tid: u32, stacks: bool) -> Option<FoundWaiting> {
-    let (state, _) = blocked(tid)?;
-    let sample = look(tid, stacks);
+pub fn find(tid: u32, stacks: bool, proc: &mut impl ProcSource) -> Option<FoundWaiting> {
+    let (state, _) = blocked(tid, proc)?;
+    let sample = look(tid, stacks, proc);
     // Read again: what was seen counts only if the thread has not run since.
-    let (_, switches) = blocked(tid)?;
+    let (_, switches) = blocked(tid, proc)?;
     Some(FoundWaiting { sample, state, switches })
 }
 
 /// The state of a thread that is blocked, and how often it has left a CPU.
-fn blocked(tid: u32) -> Option<(TaskState, u64)> {
-    let text = ProcFs::new(Path::new("/proc")).read(format!("{tid}/status")).ok()?;
+fn blocked(tid: u32, proc: &mut impl ProcSource) -> Option<(TaskState, u64)> {
+    let text = proc.read(tid, "status").ok()?;
     let state = match status(&text).state? {
         'S' => TaskState::Sleeping,
         'D' => TaskState::DiskSleep,
@@ -99,10 +99,16 @@ impl EarlierWaits {
     }
 
     /// Follows a thread from the begin of the capture on.
-    pub fn follow(&mut self, (pid, tid): (u32, u32), found: &FoundWaiting, (stack, end): (Option<StackId>, StackEnd)) {
+    pub fn follow(
+        &mut self,
+        (pid, tid): (u32, u32),
+        found: &FoundWaiting,
+        (stack, end): (Option<StackId>, StackEnd),
+        proc: &mut impl ProcSource,
+    ) {
         let FoundWaiting { state, switches, .. } = *found;
         self.refused += usize::from(found.sample.is_none());
-        let ran = self.clocks.last_ran(tid);
+        let ran = self.clocks.last_ran(tid, proc);
         self.waiting
             .insert(tid, Waiting { pid, state, switches, stack, end, ran, reported_until: Nanos(0), over: false });
     }
@@ -120,11 +126,11 @@ impl EarlierWaits {
     }
 
     /// The waits of those that still wait, since the last poll.
-    pub fn poll(&mut self, now: Nanos) -> Vec<OffCpu> {
-        self.report(now, blocked)
+    pub fn poll(&mut self, now: Nanos, proc: &mut impl ProcSource) -> Vec<OffCpu> {
+        self.report(now, |tid| blocked(tid, proc))
     }
 
-    fn report(&mut self, now: Nanos, blocked: impl Fn(u32) -> Option<(TaskState, u64)>) -> Vec<OffCpu> {
+    fn report(&mut self, now: Nanos, mut blocked: impl FnMut(u32) -> Option<(TaskState, u64)>) -> Vec<OffCpu> {
         self.polled = now;
         let (clock, began) = (self.clock, self.began);
         let mut spans = Vec::new();
@@ -201,6 +207,7 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
+    use super::super::proc_source::LiveProc;
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
@@ -269,7 +276,8 @@ mod tests {
 
     #[test]
     fn a_running_thread_does_not_wait() {
-        assert!(find(std::process::id(), false).is_none_or(|found| found.switches > 0));
-        assert!(find(u32::MAX - 1, true).is_none());
+        let proc = &mut LiveProc::new("/proc");
+        assert!(find(std::process::id(), false, proc).is_none_or(|found| found.switches > 0));
+        assert!(find(u32::MAX - 1, true, proc).is_none());
     }
 }

@@ -106,7 +106,7 @@ impl JitTables {
             return found;
         }
         self.due = at + PAUSE;
-        let Some(opened) = proc.open(pid, &self.path, &self.mapping) else { return found };
+        let Some(opened) = proc.open(pid, &self.path, &self.mapping).found() else { return found };
         if self.at == 0 {
             let Some((big, first)) = opened.file.bytes(0, HEADER as u64).and_then(|bytes| file_header(&bytes)) else {
                 return found;

@@ -4,7 +4,7 @@
 use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
 use super::open_files::{OpenFiles, OpenModule};
-use super::proc_source::ProcSource;
+use super::proc_source::{Asked, OpenedFile, ProcSource};
 use crate::model::limits::{MAPS_BYTES, MODULE_FILES, OBJECT_HEADERS, OBJECT_NOTES, USER_FILES};
 use crate::model::{
     BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile, ObjectParts,
@@ -130,6 +130,8 @@ pub struct Modules {
     user_files: usize,
     /// Processes whose mappings are too many to read.
     cut_maps: FxHashSet<u32>,
+    /// Files that did not open in time: how many, and the path of the first.
+    late_files: (usize, String),
 }
 
 impl Modules {
@@ -148,6 +150,7 @@ impl Modules {
             others: None,
             user_files,
             cut_maps: FxHashSet::default(),
+            late_files: (0, String::new()),
             shared: Arc::default(),
             codes: Vec::new(),
             files: FxHashMap::default(),
@@ -246,8 +249,18 @@ impl Modules {
             }
             _ => *self.defined.entry(owner).or_default() += 1,
         }
-        let opened = if has_room { proc.open(pid, path, mapping) } else { None };
-        let (file, root) = opened.map_or((None, PathBuf::from("/")), |opened| (Some(opened.file), opened.root));
+        let opened = if has_room { proc.open(pid, path, mapping) } else { Asked::Nothing };
+        let (file, root) = match opened {
+            Asked::Is(OpenedFile { file, root }) => (Some(file), root),
+            Asked::Nothing => (None, PathBuf::from("/")),
+            Asked::Late => {
+                if self.late_files.0 == 0 {
+                    self.late_files.1 = path.to_string();
+                }
+                self.late_files.0 += 1;
+                (None, PathBuf::from("/"))
+            }
+        };
         let module = self.define(ModuleKind::File, path, file, Origin { pid, root, user: owner }, out);
         if !has_room {
             self.refused.insert((mapping.identity, owner), module);
@@ -326,6 +339,24 @@ impl Modules {
                 MAPS_BYTES >> 20
             ),
             fix: None,
+        })
+    }
+
+    /// A note about files that did not open in time, if there were any.
+    pub fn late_note(&self) -> Option<Note> {
+        let (count, first) = &self.late_files;
+        let files = match count {
+            0 => return None,
+            1 => format!("{first} was not opened in time: its"),
+            _ => format!("{count} files were not opened in time, {first} the first: their"),
+        };
+        Some(Note {
+            topic: "files-late".to_string(),
+            text: format!("{files} code has no names, and stacks end at it."),
+            fix: Some(
+                "Find out what holds it up: a disk, another machine, or a process that serves its file system."
+                    .to_string(),
+            ),
         })
     }
 

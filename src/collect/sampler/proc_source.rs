@@ -1,23 +1,37 @@
-//! What the assembly of samples asks the system for: a process's mappings, a task's name, a mapped file. The fake in
-//! the tests answers from tables.
+//! What the assembly of samples asks the system for: a process's mappings, a task's name, a mapped file. No other module of
+//! the sampling thread reads `/proc`, and this one leaves to a helper what another process can hold up. The fake in the
+//! tests answers from tables.
 
 use super::maps::Mapping;
-use crate::error::ErrorKind;
-use crate::model::{FileStamp, Identity, ObjectFile};
+use crate::model::ObjectFile;
+use crate::model::limits::{MAPS_BYTES, PROC_BYTES, USER_MAPS_BYTES};
 use crate::sys::bpf::ReturnSites;
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories, membership};
+use crate::sys::files;
+use crate::sys::liveness::is_alive;
+use crate::sys::proc_reader::{LookUp, Looked, Patience, ProcReader, Unanswered};
 use crate::sys::procfs::{ProcFs, clock_tick, task_stat};
-use crate::sys::{files, process_memory};
 use crate::units::Nanos;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The system as seen by the assembly of samples.
 pub trait ProcSource {
-    /// The text of `/proc/PID/maps`, up to a limit; `None` if the process is gone or may not be read.
-    fn maps(&mut self, pid: u32) -> Option<Vec<u8>>;
-    /// The name of a task.
-    fn comm(&mut self, pid: u32, tid: u32) -> Option<String>;
+    /// The text of `/proc/PID/maps`, up to a limit.
+    fn maps(&mut self, pid: u32) -> Asked<Vec<u8>>;
+    /// Texts of mappings that came too late, by process.
+    fn late_maps(&mut self) -> Vec<(u32, Vec<u8>)>;
+    /// A file of a task, by its name below `/proc/ID`.
+    ///
+    /// # Errors
+    /// As `open(2)` and `read(2)`; `TimedOut` if it takes too long.
+    fn read(&mut self, task: u32, file: &str) -> io::Result<Vec<u8>>;
+    /// What a link of a task names.
+    fn link(&mut self, task: u32, link: &str) -> Option<PathBuf>;
     /// Whether a process (or thread) can still run: a zombie cannot, unless other threads of it are alive.
     fn alive(&mut self, id: u32) -> bool;
     /// The same of a process that was alive `ago`: a younger one only has its number.
@@ -25,7 +39,7 @@ pub trait ProcSource {
     /// The user a process belongs to; one without files if it has ended.
     fn owner(&mut self, pid: u32) -> u32;
     /// Opens the file behind a mapping that names `path`.
-    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile>;
+    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Asked<OpenedFile>;
     /// Copies a process's memory from `address` on; returns the number of bytes, 0 where nothing may be read.
     fn memory(&mut self, pid: u32, address: u64, to: &mut [u8]) -> usize;
     /// Addresses that measured functions have returned to so far, in any process.
@@ -36,9 +50,34 @@ pub trait ProcSource {
     fn cgroup_id(&mut self, path: &str) -> Option<u64>;
     /// The path of the group with that id.
     fn cgroup_of(&mut self, id: u64) -> Option<String>;
+
+    /// The name of a task.
+    fn comm(&mut self, pid: u32, tid: u32) -> Option<String> {
+        let text = self.read(pid, &format!("task/{tid}/comm")).ok()?;
+        Some(String::from_utf8_lossy(&text).trim_end_matches('\n').to_string())
+    }
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub enum Asked<T> {
+    /// The answer.
+    Is(T),
+    /// There is none: the process is gone, or may not be read.
+    Nothing,
+    /// It took too long.
+    Late,
+}
+
+impl<T> Asked<T> {
+    /// The answer.
+    pub fn found(self) -> Option<T> {
+        if let Asked::Is(answer) = self { Some(answer) } else { None }
+    }
 }
 
 /// A mapped file, opened.
+#[derive(Debug)]
 pub struct OpenedFile {
     /// The file.
     pub file: ObjectFile,
@@ -46,14 +85,25 @@ pub struct OpenedFile {
     pub root: PathBuf,
 }
 
+/// Processes whose mappings are asked for later, as too many of their user's are.
+const PUT_OFF: usize = 4096;
+/// So many of them are asked for in one round.
+const IN_ROUND: usize = 16;
+
 /// The live system.
 #[derive(Debug)]
 pub struct LiveProc {
     root: PathBuf,
+    reader: ProcReader,
     /// The hierarchy that perf uses; `None` if there is none.
     cgroups: Option<Hierarchy>,
     /// Where measured functions return to; `None` if none is measured.
     pub return_sites: Option<ReturnSites>,
+    /// Look-ups of mappings that have no answer yet, and whose they are.
+    late: FxHashMap<u64, u32>,
+    put_off: VecDeque<u32>,
+    /// Bytes of mappings that were read, by user.
+    read_of: FxHashMap<u32, u64>,
 }
 
 impl LiveProc {
@@ -61,71 +111,156 @@ impl LiveProc {
     pub fn new(root: impl Into<PathBuf>) -> LiveProc {
         let root = root.into();
         let cgroups = CgroupFs::open(&ProcFs::new(&root)).ok();
-        LiveProc { root, return_sites: None, cgroups: cgroups.and_then(|cgroups| cgroups.of_perf().cloned()) }
+        LiveProc {
+            reader: ProcReader::new(&root, Patience::BEFORE),
+            root,
+            cgroups: cgroups.and_then(|cgroups| cgroups.of_perf().cloned()),
+            return_sites: None,
+            late: FxHashMap::default(),
+            put_off: VecDeque::new(),
+            read_of: FxHashMap::default(),
+        }
     }
 
-    fn process(&self, pid: u32) -> PathBuf {
-        self.root.join(pid.to_string())
+    /// The capture has begun: rings fill while an answer is waited for.
+    pub fn begin(&mut self) {
+        self.reader.set_patience(Patience::WITHIN);
+    }
+
+    /// The processes that exist.
+    pub fn processes(&self) -> Vec<u32> {
+        ProcFs::new(&self.root).processes().unwrap_or_default()
+    }
+
+    /// Threads of a process; none if it is gone.
+    pub fn threads(&mut self, pid: u32) -> Vec<u32> {
+        match self.reader.look_up(pid, LookUp::Numbers { folder: "task".to_string() }) {
+            Ok(Looked::Numbers(threads)) => threads,
+            _ => Vec::new(),
+        }
+    }
+
+    /// The process of a thread.
+    pub fn process_of(&mut self, tid: u32) -> Option<u32> {
+        let status = self.read(tid, "status").ok()?;
+        let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Tgid:"))?;
+        std::str::from_utf8(line).ok()?.trim().parse().ok()
+    }
+
+    fn bytes(&mut self, task: u32, look_up: LookUp) -> Result<Vec<u8>, Unanswered> {
+        match self.reader.look_up(task, look_up)? {
+            Looked::Bytes(bytes) => Ok(bytes),
+            _ => Err(Unanswered::Busy),
+        }
+    }
+
+    /// Counts a text to its user, who has a limit in all; ours and root have none.
+    fn admitted(&mut self, pid: u32, text: Vec<u8>) -> Asked<Vec<u8>> {
+        let Some(user) = self.reader.user(pid).filter(|user| !files::is_believed(*user)) else {
+            return Asked::Is(text);
+        };
+        let read = self.read_of.entry(user).or_default();
+        *read += text.len() as u64;
+        if *read > USER_MAPS_BYTES { Asked::Late } else { Asked::Is(text) }
+    }
+
+    /// Asks for the mappings of a process; what has no answer in time is remembered.
+    fn ask_maps(&mut self, pid: u32) -> Asked<Vec<u8>> {
+        let maps = LookUp::Read { file: "maps".to_string(), most: MAPS_BYTES };
+        match self.bytes(pid, maps) {
+            Ok(text) => self.admitted(pid, text),
+            Err(Unanswered::Refused(_)) => Asked::Nothing,
+            Err(Unanswered::Late(number)) => {
+                self.late.insert(number, pid);
+                Asked::Late
+            }
+            Err(Unanswered::Busy) => {
+                if self.put_off.len() < PUT_OFF {
+                    self.put_off.push_back(pid);
+                }
+                Asked::Late
+            }
+        }
     }
 }
 
 impl ProcSource for LiveProc {
-    fn maps(&mut self, pid: u32) -> Option<Vec<u8>> {
-        ProcFs::new(&self.root).maps(pid).ok()
+    fn maps(&mut self, pid: u32) -> Asked<Vec<u8>> {
+        self.ask_maps(pid)
     }
 
-    fn comm(&mut self, pid: u32, tid: u32) -> Option<String> {
-        let path = self.process(pid).join("task").join(tid.to_string()).join("comm");
-        Some(std::fs::read_to_string(path).ok()?.trim_end_matches('\n').to_string())
+    fn late_maps(&mut self) -> Vec<(u32, Vec<u8>)> {
+        let mut found = Vec::new();
+        if self.late.is_empty() && self.put_off.is_empty() {
+            return found;
+        }
+        for (number, answer) in self.reader.late() {
+            let Some(pid) = self.late.remove(&number) else { continue };
+            match answer {
+                Ok(Looked::Bytes(text)) => found.extend(self.admitted(pid, text).found().map(|text| (pid, text))),
+                Err(Unanswered::Busy) => self.put_off.push_back(pid),
+                _ => {}
+            }
+        }
+        for _ in 0..IN_ROUND.min(self.put_off.len()) {
+            let Some(pid) = self.put_off.pop_front() else { break };
+            found.extend(self.ask_maps(pid).found().map(|text| (pid, text)));
+        }
+        found
+    }
+
+    fn read(&mut self, task: u32, file: &str) -> io::Result<Vec<u8>> {
+        let read = self.bytes(task, LookUp::Read { file: file.to_string(), most: PROC_BYTES });
+        read.map_err(|unanswered| match unanswered {
+            Unanswered::Refused(error) => io::Error::from_raw_os_error(error),
+            Unanswered::Late(_) | Unanswered::Busy => io::ErrorKind::TimedOut.into(),
+        })
+    }
+
+    fn link(&mut self, task: u32, link: &str) -> Option<PathBuf> {
+        let path = self.bytes(task, LookUp::Link { link: link.to_string() }).ok()?;
+        Some(PathBuf::from(std::ffi::OsString::from_vec(path)))
     }
 
     fn alive(&mut self, id: u32) -> bool {
-        let process = self.process(id);
-        let stat = match ProcFs::new(&self.root).read(format!("{id}/stat")) {
-            Ok(stat) => stat,
-            // For want of descriptors or memory, nothing is known of its end.
-            Err(error) => return error.kind() != ErrorKind::NotFound,
-        };
-        // The state follows the name, which is in parentheses and may itself contain some.
-        let after = stat.iter().rposition(|byte| *byte == b')').map_or(0, |at| at + 2);
-        match stat.get(after) {
-            Some(b'Z' | b'X') => std::fs::read_dir(process.join("task")).is_ok_and(|tasks| tasks.count() > 1),
-            _ => true,
-        }
+        is_alive(id)
     }
 
     fn alive_since(&mut self, pid: u32, ago: Nanos) -> bool {
-        let proc = ProcFs::new(&self.root);
-        let born = proc.read(format!("{pid}/stat")).ok().and_then(|text| Some(task_stat(&text)?.start_ticks));
-        let (Some(born), Some(now)) = (born, proc.ticks_since_boot()) else { return self.alive(pid) };
-        // Both times are rounded down, so an age may be a tick too high.
-        now.saturating_sub(born) > ago.0 / clock_tick().0 + 1 && self.alive(pid)
+        if !self.alive(pid) {
+            return false;
+        }
+        let stat = self.read(pid, "stat").ok();
+        let now = ProcFs::new(&self.root).ticks_since_boot();
+        stat.zip(now).and_then(|(stat, now)| is_older(&stat, now, ago)).unwrap_or(true)
     }
 
     fn owner(&mut self, pid: u32) -> u32 {
-        std::fs::metadata(self.process(pid)).map_or(u32::MAX, |about| about.uid())
+        if self.reader.user(pid).is_none() {
+            // Any answer tells.
+            let _ = self.bytes(pid, LookUp::Read { file: "comm".to_string(), most: 1 });
+        }
+        self.reader.user(pid).unwrap_or(u32::MAX)
     }
 
-    /// Opens the very file, which needs privilege, else the one of its name in the process's own root, else in ours in
-    /// case the process is gone. A different inode number means a different file, except that layered file systems may
-    /// number their files anew: for them, whatever lies at those addresses is the last resort.
-    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Option<OpenedFile> {
-        let theirs = self.process(pid).join("root");
-        let range = format!("{:x}-{:x}", mapping.start, mapping.end);
-        let itself = self.process(pid).join("map_files").join(range);
-        let very = open_if(&itself, |stamp| stamp.identity.inode == mapping.identity.inode);
-        let identity = very.as_ref().and_then(ObjectFile::stamp).map_or(mapping.identity, |stamp| stamp.identity);
-        for root in [theirs.clone(), PathBuf::from("/")] {
-            let named = root.join(path.trim_start_matches('/'));
-            if let Some(file) = open_if(&named, |stamp| is_mapped(stamp, identity)) {
-                return Some(OpenedFile { file: very.unwrap_or(file), root });
+    fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Asked<OpenedFile> {
+        let Mapping { start, end, identity, .. } = *mapping;
+        let look_up = LookUp::Mapped { path: path.to_string(), start, end, identity };
+        match self.reader.look_up(pid, look_up) {
+            Ok(Looked::File { file, stamp, below_its_root }) => {
+                let root = if below_its_root { self.root.join(format!("{pid}/root")) } else { PathBuf::from("/") };
+                Asked::Is(OpenedFile { file: files::object_of_length(file, stamp.size).stamped(stamp), root })
             }
+            Ok(_) | Err(Unanswered::Refused(_)) => Asked::Nothing,
+            Err(Unanswered::Late(_) | Unanswered::Busy) => Asked::Late,
         }
-        Some(OpenedFile { file: very.or_else(|| open_if(&itself, |_| true))?, root: theirs })
     }
 
     fn memory(&mut self, pid: u32, address: u64, to: &mut [u8]) -> usize {
-        process_memory::read(pid, address, to).unwrap_or(0)
+        let Ok(length) = u32::try_from(to.len()) else { return 0 };
+        let bytes = self.bytes(pid, LookUp::Memory { address, length }).unwrap_or_default();
+        to.iter_mut().zip(&bytes).for_each(|(to, from)| *to = *from);
+        bytes.len().min(to.len())
     }
 
     fn return_sites(&mut self) -> Vec<u64> {
@@ -134,8 +269,9 @@ impl ProcSource for LiveProc {
     }
 
     fn cgroup(&mut self, pid: u32) -> Option<String> {
+        self.cgroups.as_ref()?;
+        let text = String::from_utf8_lossy(&self.read(pid, "cgroup").ok()?).into_owned();
         let hierarchy = self.cgroups.as_ref()?;
-        let text = ProcFs::new(&self.root).text(format!("{pid}/cgroup")).ok()?;
         hierarchy.path_of(&hierarchy.directory(membership(&text, hierarchy)?))
     }
 
@@ -152,15 +288,12 @@ impl ProcSource for LiveProc {
     }
 }
 
-fn open_if(path: &Path, right: impl FnOnce(&FileStamp) -> bool) -> Option<ObjectFile> {
-    let (file, stamp) = files::open_foreign(path).ok()?;
-    if right(&stamp) { files::object(file).ok() } else { None }
-}
-
-/// Whether a file of the mapping's name is the mapped one. Layered file systems give it another device in the list of
-/// mappings. Then only root and we are believed: another user can lay a file with the same inode number at that name.
-fn is_mapped(found: &FileStamp, mapped: Identity) -> bool {
-    found.identity == mapped || (found.identity.inode == mapped.inode && found.believed)
+/// Whether a process with this `stat` file was already there `ago`, at `now` in ticks since boot; `None` if it cannot be
+/// told.
+fn is_older(stat: &[u8], now: u64, ago: Nanos) -> Option<bool> {
+    let born = task_stat(stat)?.start_ticks;
+    // Both times are rounded down, so an age may be a tick too high.
+    Some(now.saturating_sub(born) > ago.0 / clock_tick().0 + 1)
 }
 
 #[cfg(test)]
@@ -175,6 +308,8 @@ pub(crate) mod fake {
     pub struct Tables {
         /// Maps by process.
         pub maps: HashMap<u32, String>,
+        /// Processes whose maps come late.
+        pub slow: Vec<u32>,
         /// How often maps were read.
         pub reads: usize,
         /// Paths that were opened, in order.
@@ -190,9 +325,26 @@ pub(crate) mod fake {
     }
 
     impl ProcSource for Tables {
-        fn maps(&mut self, pid: u32) -> Option<Vec<u8>> {
+        fn maps(&mut self, pid: u32) -> Asked<Vec<u8>> {
             self.reads += 1;
-            self.maps.get(&pid).map(|text| text.clone().into_bytes())
+            match self.maps.get(&pid) {
+                Some(_) if self.slow.contains(&pid) => Asked::Late,
+                Some(text) => Asked::Is(text.clone().into_bytes()),
+                None => Asked::Nothing,
+            }
+        }
+
+        fn late_maps(&mut self) -> Vec<(u32, Vec<u8>)> {
+            let come = std::mem::take(&mut self.slow).into_iter();
+            come.filter_map(|pid| Some((pid, self.maps.get(&pid)?.clone().into_bytes()))).collect()
+        }
+
+        fn read(&mut self, _: u32, _: &str) -> io::Result<Vec<u8>> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+
+        fn link(&mut self, _: u32, _: &str) -> Option<PathBuf> {
+            None
         }
 
         fn comm(&mut self, _: u32, tid: u32) -> Option<String> {
@@ -223,10 +375,13 @@ pub(crate) mod fake {
             self.return_sites.clone()
         }
 
-        fn open(&mut self, _: u32, path: &str, _: &Mapping<'_>) -> Option<OpenedFile> {
+        fn open(&mut self, pid: u32, path: &str, _: &Mapping<'_>) -> Asked<OpenedFile> {
             self.opened.push(path.to_string());
+            if self.slow.contains(&pid) {
+                return Asked::Late;
+            }
             let file = self.image.clone().unwrap_or_else(|| ObjectFile::new(*b"abc"));
-            Some(OpenedFile { file, root: PathBuf::from("/") })
+            Asked::Is(OpenedFile { file, root: PathBuf::from("/") })
         }
 
         fn cgroup(&mut self, pid: u32) -> Option<String> {
@@ -253,44 +408,55 @@ mod tests {
     fn the_running_programs_own_file_is_found_by_name_and_inode() {
         let mut proc = LiveProc::new("/proc");
         let pid = std::process::id();
-        let text = proc.maps(pid).unwrap();
+        let text = proc.maps(pid).found().unwrap();
         let own = parse(&text).find(|mapping| matches!(mapping.memory, Memory::File(_))).unwrap();
         let Memory::File(path) = own.memory.clone() else { unreachable!() };
-        assert_eq!(proc.open(pid, &path, &own).unwrap().file.bytes(0, 4).as_deref(), Some(b"\x7fELF".as_slice()));
+        let opened = proc.open(pid, &path, &own).found().unwrap();
+        assert_eq!(opened.file.bytes(0, 4).as_deref(), Some(b"\x7fELF".as_slice()));
         let mut other = own;
         other.identity.inode += 1;
         (other.start, other.end) = (1, 2);
-        assert!(proc.open(pid, &path, &other).is_none(), "another inode is another file");
+        assert!(matches!(proc.open(pid, &path, &other), Asked::Nothing), "another inode is another file");
+        assert!(proc.processes().contains(&pid) && proc.threads(pid).contains(&pid));
+        assert_eq!((proc.process_of(pid), proc.owner(pid)), (Some(pid), rustix::process::geteuid().as_raw()));
+        assert_eq!((proc.process_of(u32::MAX), proc.owner(u32::MAX)), (None, u32::MAX));
     }
 
     #[test]
     fn a_process_younger_than_the_end_of_another_only_has_its_number() {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join("7")).unwrap();
         let stat = format!("7 (a) b) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {} 0 0{}", 50_000, " 0".repeat(28));
-        std::fs::write(root.path().join("7/stat"), stat).unwrap();
-        let mut proc = LiveProc::new(root.path());
-        assert!(proc.alive_since(7, Nanos(1)), "where the time since boot is unknown, its number is believed");
-        std::fs::write(root.path().join("uptime"), "501.00 900.00\n").unwrap();
         // It was started a second ago.
-        for (ago_ms, alive) in [(0, true), (900, true), (979, true), (1_000, false), (90_000, false)] {
-            assert_eq!(proc.alive_since(7, Nanos(ago_ms * 1_000_000)), alive, "{ago_ms} ms");
+        for (ago_ms, older) in [(0, true), (900, true), (979, true), (1_000, false), (90_000, false)] {
+            assert_eq!(is_older(stat.as_bytes(), 50_100, Nanos(ago_ms * 1_000_000)), Some(older), "{ago_ms} ms");
         }
-        assert!(!proc.alive_since(8, Nanos(0)));
+        assert_eq!(is_older(b"7 (a", 50_100, Nanos(0)), None);
     }
 
     #[test]
-    fn a_file_laid_at_the_name_of_a_mapped_one_is_not_believed() {
-        const MAPPED: Identity = Identity { major: 8, minor: 1, inode: 555 };
-        let rows = [
-            (MAPPED, false, true),
-            (Identity { minor: 2, ..MAPPED }, true, true),
-            (Identity { minor: 2, ..MAPPED }, false, false),
-            (Identity { inode: 5, ..MAPPED }, true, false),
-        ];
-        for (identity, believed, expected) in rows {
-            let found = FileStamp { identity, size: 9, modified: (1, 2), changed: (3, 4), owner: 7, believed };
-            assert_eq!(is_mapped(&found, MAPPED), expected, "{found:?}");
+    fn mappings_that_nobody_serves_hold_up_nobody_and_come_late() {
+        let root = tempfile::tempdir().unwrap();
+        for pid in 0..8 {
+            std::fs::create_dir(root.path().join(pid.to_string())).unwrap();
+        }
+        let fifo = root.path().join("7/maps");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+        std::fs::write(root.path().join("6/maps"), "there\n").unwrap();
+        let mut proc = LiveProc::new(root.path());
+        proc.begin();
+        assert!(matches!(proc.maps(7), Asked::Late), "nobody writes to it");
+        assert_eq!(proc.maps(6).found().as_deref(), Some(b"there\n".as_slice()));
+        assert!(matches!(proc.maps(5), Asked::Nothing));
+        assert_eq!(proc.late_maps(), vec![]);
+        std::fs::write(&fifo, "at last\n").unwrap();
+        let begun = std::time::Instant::now();
+        loop {
+            let late = proc.late_maps();
+            if !late.is_empty() {
+                assert_eq!(late, [(7, b"at last\n".to_vec())]);
+                break;
+            }
+            assert!(begun.elapsed().as_secs() < 30, "it never came");
+            std::thread::yield_now();
         }
     }
 }

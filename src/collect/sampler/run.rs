@@ -5,12 +5,11 @@ use super::assemble::Assembler;
 use super::busy_children::BusyChildren;
 use super::counters::{LastReading, Reader};
 use super::coverage::coverage;
-use super::new_threads::threads_of;
 use super::proc_source::LiveProc;
 use super::sampling_turns::TURN;
 use super::sorter::EventSorter;
 use super::wait_cost::WaitCost;
-use super::waiting::{WaitSampler, look};
+use super::waiting::WaitSampler;
 use super::{Sampler, stack_spacing};
 use crate::error::Result;
 use crate::model::{CallGraph, Coverage, Event, Note, RecordCount, Target, WaitSource};
@@ -20,7 +19,6 @@ use crate::sys::clock::monotonic_ns;
 use crate::sys::limits;
 use crate::sys::perf::poll::Poll;
 use crate::sys::perf::record;
-use crate::sys::procfs::ProcFs;
 use crate::sys::signals::StopToken;
 use crate::sys::spawn::{Started, Usage};
 use crate::units::Nanos;
@@ -125,6 +123,8 @@ impl Sampler {
         notes.extend(self.sampling.exceeded(&self.overhead));
         notes.extend(self.assembler.modules().note());
         notes.extend(self.assembler.modules().maps_note());
+        notes.extend(self.assembler.modules().late_note());
+        notes.extend(late_processes(&self.assembler.without_maps()));
         // A reader that has gone needs nothing.
         let _ = self.assembler.out.finish(at, &out);
         let coverage = coverage(self.attached.all(), self.assembler.origins(), &self.events);
@@ -167,6 +167,7 @@ impl Sampler {
             command.release()?;
         }
         if from_exec {
+            self.assembler.system().begin();
             self.look_at_waits()?;
             return Ok((released, None));
         }
@@ -178,8 +179,8 @@ impl Sampler {
                 return Ok((self.clock.now(), Some(reason)));
             }
         }
-        let met = self.meet_everybody();
-        self.meet_waiting(&met);
+        let met = self.meet_everybody(stop);
+        self.meet_waiting(&met, stop);
         self.assembler.out.extend(counters.begin());
         for event in self.attached.everywhere.iter().chain(&self.attached.events) {
             // Fails only for a thread that has ended meanwhile.
@@ -187,8 +188,9 @@ impl Sampler {
         }
         self.start_sums();
         self.assembler.earlier.begin(self.clock.now());
-        self.busy_children = BusyChildren::begin(&self.plan.target, ProcFs::new("/proc"), self.clock.now());
+        self.busy_children = BusyChildren::begin(&self.plan.target, self.clock.now());
         self.assembler.mark_stale();
+        self.assembler.system().begin();
         self.look_at_waits()?;
         Ok((self.clock.now(), None))
     }
@@ -251,22 +253,22 @@ impl Sampler {
         let Some(sums) = &self.sums else { return };
         let (stacks, mut looks) = (self.plan.call_graph != CallGraph::None, MOST_LOOKS);
         let _ = sums.read(|thread| {
-            let mut look = || {
-                looks = looks.checked_sub(1)?;
-                look(thread.tid, stacks)
-            };
-            let seen = if thread.left.is_some_and(|left| left.state > 0) { look() } else { None };
+            let is_blocked = thread.left.is_some_and(|left| left.state > 0) && looks > 0;
+            looks -= usize::from(is_blocked);
+            let seen = if is_blocked { self.assembler.look(thread.tid, stacks) } else { None };
             self.assembler.summed_last(at, thread, seen.as_ref());
         });
     }
 
     /// Looks at the threads that wait already, before any ring can fill. Of the whole machine nearly all do, always.
-    fn meet_waiting(&mut self, met: &[(u32, u32)]) {
+    fn meet_waiting(&mut self, met: &[(u32, u32)], stop: &StopToken) {
         if self.waits.is_none() || matches!(self.plan.target, Target::Cpus { .. }) {
             return;
         }
         let (at, stacks) = (self.clock.now(), self.plan.call_graph != CallGraph::None);
-        met.iter().for_each(|(pid, tid)| self.assembler.meet_waiting(at, *pid, *tid, stacks));
+        for (pid, tid) in met.iter().take_while(|_| !stop.is_stopped()) {
+            self.assembler.meet_waiting(at, *pid, *tid, stacks);
+        }
     }
 
     fn poll_earlier_waits(&mut self) {
@@ -276,10 +278,10 @@ impl Sampler {
         }
     }
 
-    /// Announces the threads that are alive, and returns them with their processes.
-    fn meet_everybody(&mut self) -> Vec<(u32, u32)> {
+    /// Announces the threads that are alive, and returns them with their processes. Whoever does not want to wait for that
+    /// stops it.
+    fn meet_everybody(&mut self, stop: &StopToken) -> Vec<(u32, u32)> {
         let at = self.clock.now();
-        let root = Path::new("/");
         let pids = match &self.plan.target {
             Target::Processes { pids, .. } => pids.clone(),
             Target::Command { .. } => self.command_pid().into_iter().collect(),
@@ -287,16 +289,20 @@ impl Sampler {
                 let groups = self.plan.target.outermost_cgroups().into_iter();
                 groups.flat_map(|path| cgroupfs::processes(path).unwrap_or_default()).collect()
             }
-            Target::Cpus { .. } => all_processes(root),
+            Target::Cpus { .. } => self.assembler.system().processes(),
             Target::Threads { tids } => {
-                let met: Vec<_> = tids.iter().filter_map(|tid| Some((process_of(root, *tid)?, *tid))).collect();
+                let system = self.assembler.system();
+                let met: Vec<_> = tids.iter().filter_map(|tid| Some((system.process_of(*tid)?, *tid))).collect();
                 met.iter().for_each(|(pid, tid)| self.assembler.meet(at, *pid, *tid));
                 return met;
             }
         };
-        let threads = |pid| threads_of(root, pid).into_iter().map(move |tid| (pid, tid));
-        let met: Vec<_> = pids.into_iter().flat_map(threads).collect();
-        met.iter().for_each(|(pid, tid)| self.assembler.meet(at, *pid, *tid));
+        let mut met = Vec::new();
+        for pid in pids.into_iter().take_while(|_| !stop.is_stopped()) {
+            let threads = self.assembler.system().threads(pid);
+            threads.iter().for_each(|tid| self.assembler.meet(at, pid, *tid));
+            met.extend(threads.into_iter().map(|tid| (pid, tid)));
+        }
         met
     }
 
@@ -411,6 +417,22 @@ impl Sampler {
     }
 }
 
+/// A note about processes, by id and name, that something holds up.
+fn late_processes(late: &[(u32, &str)]) -> Option<Note> {
+    const SHOWN: usize = 3;
+    let (first, _) = late.first()?;
+    let shown: Vec<String> = late.iter().take(SHOWN).map(|(pid, name)| format!("{name} {pid}")).collect();
+    let more = if late.len() > SHOWN { format!(" and {} more", late.len() - SHOWN) } else { String::new() };
+    Some(Note {
+        topic: "processes-late".to_string(),
+        text: format!(
+            "The mappings of {}{more} could not be read in time: their code has no names, and stacks end at it.",
+            shown.join(", ")
+        ),
+        fix: Some(format!("See what holds it up in /proc/{first}/task/*/stack.")),
+    })
+}
+
 fn unfollowed(sums: &WaitSums) -> Option<Note> {
     (sums.unfollowed() > 0).then(|| Note {
         topic: "waits-unseen".to_string(),
@@ -427,17 +449,6 @@ pub(super) fn place(about: &Metadata) -> (u64, u64) {
 /// Whether the opened directory no longer exists.
 fn is_gone(path: &Path, opened: Option<(u64, u64)>) -> bool {
     std::fs::metadata(path).map_or(true, |about| opened.is_some_and(|opened| opened != place(&about)))
-}
-
-fn all_processes(root: &Path) -> Vec<u32> {
-    let entries = std::fs::read_dir(root.join("proc")).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-/// The process of a thread.
-fn process_of(root: &Path, tid: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(root.join("proc").join(tid.to_string()).join("status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -468,11 +479,5 @@ mod tests {
         assert!(is_gone(&path, place));
         std::fs::create_dir(&path).unwrap();
         assert!(is_gone(&path, place) && !is_gone(&path, None));
-    }
-
-    #[test]
-    fn a_thread_is_found_to_belong_to_its_process() {
-        assert_eq!(process_of(Path::new("/"), std::process::id()), Some(std::process::id()));
-        assert!(all_processes(Path::new("/")).contains(&std::process::id()));
     }
 }

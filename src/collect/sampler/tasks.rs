@@ -7,7 +7,7 @@ use super::jit_tables::JitTables;
 use super::maps::{self, Mapping, Memory};
 use super::measured_calls;
 use super::modules::Modules;
-use super::proc_source::ProcSource;
+use super::proc_source::{Asked, ProcSource};
 use super::trampolines::Trampolines;
 use crate::abi::perf::TaskRecord;
 use crate::model::{Event, TaskChange, TaskEvent};
@@ -42,6 +42,8 @@ struct Process {
     known: bool,
     /// The gap count that its mappings already account for.
     gaps: u32,
+    /// Whether the answer with its mappings is still to come.
+    awaits_maps: bool,
     /// The gap count when a record announced its birth: until records are missing, they tell of each of its threads.
     born_at: Option<u32>,
     /// With more mappings than this they are read again: the kernel does not report those that have gone.
@@ -91,6 +93,25 @@ impl Tasks {
             process.read(pid, with);
         }
         Arc::clone(&process.space)
+    }
+
+    /// Takes the mappings that came later than they were waited for.
+    pub fn take_late_maps<W: ProcSource>(&mut self, with: &mut TaskContext<'_, W>) {
+        for (pid, text) in with.proc.late_maps() {
+            let Some(process) = self.processes.get_mut(&pid).filter(|process| process.awaits_maps) else { continue };
+            process.take(pid, &text, with);
+            // What was mapped while the text was on its way may not be in it.
+            process.gaps = self.gaps.wrapping_sub(1);
+        }
+    }
+
+    /// The processes whose mappings have not come, by id and name.
+    pub fn without_maps(&self) -> Vec<(u32, &str)> {
+        let awaiting = self.processes.iter().filter(|(_, process)| process.awaits_maps);
+        let named = |pid: &u32| self.tasks.get(pid).map_or("", |task| task.comm.as_str());
+        let mut all: Vec<_> = awaiting.map(|(pid, _)| (*pid, named(pid))).collect();
+        all.sort_unstable();
+        all
     }
 
     /// An address lies in none of the process's mappings: reads them again if records are missing since.
@@ -305,6 +326,7 @@ impl Tasks {
         process.jit = None;
         process.trampolines = Trampolines::default();
         process.sites_read = None;
+        process.awaits_maps = false;
         if process.threads > 1 {
             process.threads = 1;
             self.tasks.retain(|tid, task| task.pid != pid || *tid == pid);
@@ -314,8 +336,19 @@ impl Tasks {
 
 impl Process {
     fn read<W: ProcSource>(&mut self, pid: u32, with: &mut TaskContext<'_, W>) {
-        let Some(text) = with.proc.maps(pid) else { return };
-        let (text, is_cut) = maps::whole_lines(&text);
+        if self.awaits_maps {
+            return;
+        }
+        match with.proc.maps(pid) {
+            Asked::Is(text) => self.take(pid, &text, with),
+            Asked::Nothing => {}
+            Asked::Late => self.awaits_maps = true,
+        }
+    }
+
+    fn take<W: ProcSource>(&mut self, pid: u32, text: &[u8], with: &mut TaskContext<'_, W>) {
+        self.awaits_maps = false;
+        let (text, is_cut) = maps::whole_lines(text);
         if is_cut {
             with.modules.maps_were_cut(pid);
         }
@@ -450,6 +483,25 @@ mod tests {
         assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some());
         assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_none());
         assert_eq!(fixture.proc.reads, 2);
+    }
+
+    #[test]
+    fn mappings_that_come_late_are_taken_unless_the_process_runs_another_program_by_then() {
+        let mut fixture = Fixture::new(&[(5, MAPS), (6, MAPS)]);
+        for pid in [5, 6] {
+            fixture.with(|tasks, with| tasks.meet(Nanos(0), pid, pid, with));
+            fixture.proc.slow.push(pid);
+            assert_eq!(fixture.found(pid, 0x1010), None);
+        }
+        fixture.tasks.mark_stale();
+        assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some());
+        assert_eq!(fixture.proc.reads, 2, "it was asked for");
+        assert_eq!(fixture.tasks.without_maps(), [(5, "task-5"), (6, "task-6")]);
+        fixture.tasks.named(Nanos(2), 6, 6, "other", true, &mut fixture.out);
+        fixture.with(|tasks, with| tasks.take_late_maps(with));
+        assert_eq!((fixture.found(5, 0x1010), fixture.found(6, 0x1010)), (Some(0x10), None));
+        assert_eq!(fixture.tasks.without_maps(), []);
+        assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some(), "newer mappings are looked for");
     }
 
     #[test]

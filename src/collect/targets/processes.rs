@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::model::limits::COMMAND_LINE;
 use crate::model::{Measure, ProcessChoice, Why};
-use crate::sys::confined;
+use crate::sys::helper;
 use crate::sys::procfs::{ProcFs, resident_bytes, task_stat};
 use crate::units::Nanos;
 use std::collections::{HashMap, HashSet};
@@ -44,7 +44,7 @@ impl Processes {
         let mut found: Vec<ProcessChoice> =
             pids.into_iter().filter_map(|pid| self.process(pid, before.remove(&pid), span, tick)).collect();
         let above = ancestors(&found, self.own);
-        let helpers = confined::pids();
+        let helpers = helper::pids();
         found.retain(|process| process.pid != self.own && !helpers.contains(&process.pid));
         for process in &mut found {
             process.above = above.contains(&process.pid);

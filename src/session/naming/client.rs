@@ -9,19 +9,16 @@ use crate::model::limits::{NAMES_CPU, NAMES_MEMORY, NAMES_SILENCE};
 use crate::model::{BuildId, ModuleId, Note, ObjectFile, Symbol};
 use crate::symbols::ModuleSource;
 use crate::sys::clock::Clock;
-use crate::sys::confined::{Channel, Confined};
+use crate::sys::helper::{self, Channel, Helper};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// What the process is called, and what it is started as.
 pub(super) const NAME: &str = "ironlaw-names";
-
-/// Whether the running program can be started as [`NAME`].
-static SEPARATE: AtomicBool = AtomicBool::new(false);
 
 /// CPU time for a request after [`PATIENCE`] modules took too long, so that many hostile ones cannot hold a recording's
 /// end for long.
@@ -35,15 +32,10 @@ const MOST_HELD: usize = 1024;
 /// Between two looks at the CPU time.
 const LOOK: Nanos = Nanos(100_000_000);
 
-/// Serves names if this program was started to, and returns true then. Otherwise sessions of this program will start it
-/// for that; where this is never called, as in another program that uses this library, a thread makes the names.
-#[must_use]
-pub fn serve_names() -> bool {
-    match crate::sys::confined::enter(NAME) {
-        None => {
-            SEPARATE.store(true, Ordering::Relaxed);
-            return false;
-        }
+/// Serves names if this program was started to, and returns true then.
+pub(in crate::session) fn serve_names() -> bool {
+    match helper::enter_confined(NAME) {
+        None => return false,
         Some(Ok(channel)) => server::serve(channel),
         // Unconfined, it reads nothing: the other side learns that it has ended.
         Some(Err(_)) => {}
@@ -53,14 +45,14 @@ pub fn serve_names() -> bool {
 
 /// Who makes the names.
 enum Running {
-    Process(Confined),
+    Process(Helper),
     Thread(Channel),
 }
 
 impl Running {
     fn start() -> Result<Running> {
-        if SEPARATE.load(Ordering::Relaxed) {
-            return Confined::start(NAME).map(Running::Process);
+        if helper::can_start() {
+            return Helper::start(NAME, Duration::from_secs(NAMES_SILENCE)).map(Running::Process);
         }
         let (ours, theirs) = Channel::both()?;
         std::thread::spawn(move || server::serve(theirs));

@@ -6,7 +6,7 @@ use super::server;
 use super::wire::{Answer, Call, Request, decode};
 use crate::model::{BuildId, ModuleId, ObjectFile};
 use crate::symbols::{FileTail, ModuleSource};
-use crate::sys::confined::Channel;
+use crate::sys::helper::Channel;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ mod server;
 mod wire;
 
 pub(super) use client::NameClient;
-pub use client::serve_names;
+pub(super) use client::serve_names;
 pub(super) use host_files::{FileSource, HostFiles, List};
 #[cfg(any(test, fuzzing))]
 pub(crate) use hostile_peer::hear;

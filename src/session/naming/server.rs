@@ -7,7 +7,7 @@ use crate::model::limits::MAPS_BYTES;
 use crate::model::{BuildId, Bytes, FileStamp, ModuleId, ObjectFile};
 use crate::symbols::{self, FileTail, Files, ModuleSource, Options, Symbolizer};
 use crate::sys;
-use crate::sys::confined::Channel;
+use crate::sys::helper::Channel;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;

@@ -7,6 +7,7 @@ mod wait_sampler;
 pub use wait_sample::WaitSample;
 pub use wait_sampler::WaitSampler;
 
+use super::proc_source::ProcSource;
 use crate::model::Note;
 
 /// The note that this user may not read what blocked threads wait for.
@@ -24,8 +25,8 @@ pub fn causes_hidden() -> Note {
 const WHOLE_STACK: usize = 64 << 10;
 
 /// What a thread waits in right now; `None` if it runs, has ended or may not be read.
-pub fn look(tid: u32, stacks: bool) -> Option<WaitSample> {
-    match wait_sample::WaitFiles::new(tid, false).look(if stacks { WHOLE_STACK } else { 0 }) {
+pub fn look(tid: u32, stacks: bool, proc: &mut impl ProcSource) -> Option<WaitSample> {
+    match wait_sample::look(tid, if stacks { WHOLE_STACK } else { 0 }, &mut wait_sample::Asking(tid, proc)) {
         wait_sample::ThreadState::Blocked(sample) => Some(sample),
         _ => None,
     }

@@ -2,11 +2,13 @@
 //! meanwhile. The sample therefore carries its begin and end time, and only the switch records show whether the thread
 //! was off the CPU the whole time.
 
+use crate::collect::sampler::proc_source::ProcSource;
 use crate::sys::clock::monotonic_ns;
 use crate::sys::{process_memory, syscalls};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 /// Stack bytes that are read again and again: blocking calls use little stack.
 pub const STACK_BYTES: usize = 8 << 10;
@@ -67,43 +69,91 @@ impl WaitFiles {
         self.tid
     }
 
-    fn read<'a>(&self, at: usize, line: &'a mut [u8; LINE]) -> io::Result<&'a str> {
-        let length = match &self.open {
-            Some(files) => files[at].read_at(line, 0)?,
-            None => File::open(format!("/proc/{}/{}", self.tid, FILES[at]))?.read_at(line, 0)?,
-        };
-        std::str::from_utf8(&line[..length]).map_err(io::Error::other)
-    }
-
     /// Samples the thread, with up to so many bytes of its user stack.
     pub fn look(&self, stack_bytes: usize) -> ThreadState {
-        let mut line = [0; LINE];
-        let from = monotonic_ns();
-        let call = match self.read(0, &mut line) {
-            Ok(line) => match Call::parse(line) {
-                Some(call) => Some(call),
-                None => return ThreadState::Running,
-            },
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-            Err(_) => return ThreadState::Ended,
-        };
-        let user = call.map(|call| (call.ip, call.sp));
-        let mut stack = Vec::new();
-        if let (1.., Some((_, sp))) = (stack_bytes, user) {
-            stack.resize(stack_bytes, 0);
-            let read = process_memory::read(self.tid, sp, &mut stack).unwrap_or(0);
-            stack.truncate(read);
-        }
-        let function = self.read(1, &mut line).ok().filter(|name| !matches!(name.trim(), "" | "0"));
-        let mut kernel: Vec<String> = function.map(str::to_string).into_iter().collect();
-        let to = monotonic_ns();
-        kernel.extend(call.as_ref().and_then(|call| call.object(self.tid)).map(str::to_string));
-        kernel.extend(call.as_ref().and_then(Call::function));
-        if kernel.is_empty() {
-            return if call.is_none() { ThreadState::Refused } else { ThreadState::Running };
-        }
-        ThreadState::Blocked(WaitSample { from, to, tid: self.tid, kernel, user, stack })
+        look(self.tid, stack_bytes, &mut &*self)
     }
+}
+
+/// How a thread's files and memory are read.
+pub trait Source {
+    /// The beginning of one of [`FILES`].
+    fn line(&mut self, at: usize, line: &mut [u8; LINE]) -> io::Result<usize>;
+    /// Its memory from an address on; the number of bytes.
+    fn memory(&mut self, address: u64, to: &mut [u8]) -> usize;
+    /// What a descriptor refers to.
+    fn descriptor(&mut self, number: u64) -> Option<PathBuf>;
+}
+
+/// Reads them at once: any of that may wait for another process.
+impl Source for &WaitFiles {
+    fn line(&mut self, at: usize, line: &mut [u8; LINE]) -> io::Result<usize> {
+        match &self.open {
+            Some(files) => files[at].read_at(line, 0),
+            None => File::open(format!("/proc/{}/{}", self.tid, FILES[at]))?.read_at(line, 0),
+        }
+    }
+
+    fn memory(&mut self, address: u64, to: &mut [u8]) -> usize {
+        process_memory::read(self.tid, address, to).unwrap_or(0)
+    }
+
+    fn descriptor(&mut self, number: u64) -> Option<PathBuf> {
+        fs::read_link(format!("/proc/{}/fd/{number}", self.tid)).ok()
+    }
+}
+
+/// Asks for those of a thread.
+pub struct Asking<'a, W>(pub u32, pub &'a mut W);
+
+impl<W: ProcSource> Source for Asking<'_, W> {
+    fn line(&mut self, at: usize, line: &mut [u8; LINE]) -> io::Result<usize> {
+        let text = self.1.read(self.0, FILES[at])?;
+        line.iter_mut().zip(&text).for_each(|(to, from)| *to = *from);
+        Ok(text.len().min(LINE))
+    }
+
+    fn memory(&mut self, address: u64, to: &mut [u8]) -> usize {
+        self.1.memory(self.0, address, to)
+    }
+
+    fn descriptor(&mut self, number: u64) -> Option<PathBuf> {
+        self.1.link(self.0, &format!("fd/{number}"))
+    }
+}
+
+/// Samples a thread, with up to so many bytes of its user stack.
+pub fn look(tid: u32, stack_bytes: usize, source: &mut impl Source) -> ThreadState {
+    let mut line = [0; LINE];
+    let from = monotonic_ns();
+    let call = match text(source.line(0, &mut line), &line) {
+        Ok(line) => match Call::parse(line) {
+            Some(call) => Some(call),
+            None => return ThreadState::Running,
+        },
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+        Err(_) => return ThreadState::Ended,
+    };
+    let user = call.map(|call| (call.ip, call.sp));
+    let mut stack = Vec::new();
+    if let (1.., Some((_, sp))) = (stack_bytes, user) {
+        stack.resize(stack_bytes, 0);
+        let read = source.memory(sp, &mut stack);
+        stack.truncate(read);
+    }
+    let function = text(source.line(1, &mut line), &line).ok().filter(|name| !matches!(name.trim(), "" | "0"));
+    let mut kernel: Vec<String> = function.map(str::to_string).into_iter().collect();
+    let to = monotonic_ns();
+    kernel.extend(call.as_ref().and_then(|call| call.object(source)).map(str::to_string));
+    kernel.extend(call.as_ref().and_then(Call::function));
+    if kernel.is_empty() {
+        return if call.is_none() { ThreadState::Refused } else { ThreadState::Running };
+    }
+    ThreadState::Blocked(WaitSample { from, to, tid, kernel, user, stack })
+}
+
+fn text(length: io::Result<usize>, line: &[u8; LINE]) -> io::Result<&str> {
+    std::str::from_utf8(&line[..length?]).map_err(io::Error::other)
 }
 
 /// The system call a thread is blocked in, from `/proc/TID/syscall`.
@@ -137,11 +187,10 @@ impl Call {
     }
 
     /// The object that the file descriptor of a read or a write refers to, as a kernel frame.
-    fn object(&self, tid: u32) -> Option<&'static str> {
+    fn object(&self, source: &mut impl Source) -> Option<&'static str> {
         const BYTES: [&str; 6] = ["read", "write", "readv", "writev", "pread64", "pwrite64"];
-        let name = syscalls::name(self.number).filter(|name| BYTES.contains(name));
-        let target = name.and_then(|_| fs::read_link(format!("/proc/{tid}/fd/{}", self.first_argument)).ok())?;
-        kind(target.to_str()?)
+        syscalls::name(self.number).filter(|name| BYTES.contains(name))?;
+        kind(source.descriptor(self.first_argument)?.to_str()?)
     }
 }
 

@@ -1,25 +1,17 @@
-//! A process of this program that reads what others wrote: with no privileges, in bounded memory, and with nothing to
-//! reach but the socket to the process that started it.
+//! Starts and ends helpers.
 
-mod channel;
-mod confine;
-
-pub use channel::Channel;
-
+use super::channel::Channel;
 use crate::error::{Context, Result};
-use crate::model::limits::NAMES_SILENCE;
 use crate::sys::clock::{Clock, process_cpu_of};
 use crate::units::Nanos;
-use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A confined process; it is killed when dropped.
+/// A helper; it is killed when dropped.
 #[derive(Debug)]
-pub struct Confined {
+pub struct Helper {
     process: Child,
     /// CPU time it had used when it was last looked at: there is none to read of a process that is gone.
     used: Nanos,
@@ -37,27 +29,28 @@ fn running() -> MutexGuard<'static, (Vec<u32>, Nanos)> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The ids of the confined processes of this process.
+/// The ids of the helpers of this process.
 #[must_use]
 pub fn pids() -> Vec<u32> {
     running().0.clone()
 }
 
-/// CPU time of all confined processes of this process so far.
+/// CPU time of all helpers of this process so far.
 #[must_use]
 pub fn cpu() -> Nanos {
     let running = running();
     running.0.iter().filter_map(|pid| process_cpu_of(*pid)).fold(running.1, |sum, cpu| sum + cpu)
 }
 
-impl Confined {
-    /// Starts this program again under `name`, by which its `main` knows what to do: see [`enter`].
+impl Helper {
+    /// Starts this program again under `name`, by which its `main` knows what to do: see [`super::enter`]. No wait for it is
+    /// longer than `silence`.
     ///
     /// # Errors
     /// As `socketpair(2)` and `execve(2)`.
-    pub fn start(name: &str) -> Result<Confined> {
+    pub fn start(name: &str, silence: Duration) -> Result<Helper> {
         let (ours, theirs) = Channel::pair()?;
-        ours.limit_silence(Duration::from_secs(NAMES_SILENCE))?;
+        ours.limit_silence(silence)?;
         let process = Command::new("/proc/self/exe")
             .arg0(name)
             .env_clear()
@@ -70,7 +63,7 @@ impl Confined {
             .spawn()
             .context(|| format!("cannot start the process {name}"))?;
         running().0.push(process.id());
-        Ok(Confined { process, used: Nanos(0), channel: ours })
+        Ok(Helper { process, used: Nanos(0), channel: ours })
     }
 
     /// Its process id.
@@ -85,17 +78,22 @@ impl Confined {
         process_cpu_of(self.pid())
     }
 
-    /// Whether `SIGKILL` has ended it: from outside, as it is never sent from here before [`Confined::end`].
+    /// Whether `SIGKILL` has ended it: from outside, as it is never sent from here before [`Helper::end`].
     /// Call it when its connection has ended.
     pub fn was_killed(&mut self) -> bool {
+        self.last_status().is_some_and(|status| status.signal() == Some(libc::SIGKILL))
+    }
+
+    /// How it ended; `None` if it takes too long over that. In the middle of a system call that waits for another process,
+    /// it does so even when it is killed.
+    fn last_status(&mut self) -> Option<ExitStatus> {
         let clock = Clock::start();
         let mut status = self.status();
-        // Its connection ends before it does.
         while status.is_none() && clock.now() < DYING {
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(2));
             status = self.status();
         }
-        status.is_some_and(|status| status.signal() == Some(libc::SIGKILL))
+        status
     }
 
     fn status(&mut self) -> Option<ExitStatus> {
@@ -108,7 +106,7 @@ impl Confined {
         let already = self.status();
         // Fails only where it has ended.
         let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.last_status();
         let (pid, mut all) = (self.pid(), running());
         if let Some(at) = all.0.iter().position(|known| *known == pid) {
             all.0.swap_remove(at);
@@ -118,24 +116,8 @@ impl Confined {
     }
 }
 
-impl Drop for Confined {
+impl Drop for Helper {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Makes this process a confined one, if it was started under `name`, and returns the connection to its starter. Call
-/// it before anything else.
-///
-/// # Errors
-/// The kernel refuses a restriction: nothing must be read then.
-pub fn enter(name: &str) -> Option<Result<Channel>> {
-    if std::env::args_os().next()? != *name {
-        return None;
-    }
-    // SAFETY: the standard input of a process started by `Confined::start` is its end of the socket, and nobody else in
-    // this process uses it.
-    let socket = unsafe { OwnedFd::from_raw_fd(0) };
-    let confined = confine::confine(name).map_err(io::Error::from).context(|| "cannot confine this process");
-    Some(confined.map(|()| Channel::new(socket)))
 }

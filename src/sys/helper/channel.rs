@@ -33,12 +33,12 @@ pub struct Packet {
 
 impl Channel {
     /// A connection to the process on the other side of a socket.
-    pub(super) fn new(socket: OwnedFd) -> Channel {
+    pub(in crate::sys) fn new(socket: OwnedFd) -> Channel {
         Channel(socket)
     }
 
     /// A new connection: one end, and the socket of the other.
-    pub(super) fn pair() -> Result<(Channel, OwnedFd)> {
+    pub(in crate::sys) fn pair() -> Result<(Channel, OwnedFd)> {
         let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None);
         let (ours, theirs) = pair.map_err(io::Error::from).context(|| "cannot make a socket")?;
         Ok((Channel(ours), theirs))
@@ -53,7 +53,7 @@ impl Channel {
     }
 
     /// Ends each wait of this end for the other one, in the middle of a packet too, after this time.
-    pub(super) fn limit_silence(&self, most: Duration) -> Result<()> {
+    pub(in crate::sys) fn limit_silence(&self, most: Duration) -> Result<()> {
         for direction in [Timeout::Recv, Timeout::Send] {
             set_socket_timeout(&self.0, direction, Some(most))
                 .map_err(io::Error::from)
