@@ -3,7 +3,6 @@
 use crate::model::PipeReader;
 use crate::sys::procfs::ProcFs;
 use std::collections::BTreeMap;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of open files of all processes that are looked at.
@@ -55,9 +54,7 @@ fn files(proc: &ProcFs, pid: u32) -> impl Iterator<Item = (u32, PathBuf)> {
 /// Whether it is a pipe without a name, or has one and stands for a standard stream: other files are not touched.
 fn is_pipe(proc: &ProcFs, pid: u32, fd: u32, link: &Path) -> bool {
     let is_stream = || fd <= 2 && link.is_absolute();
-    let is_fifo =
-        || std::fs::metadata(proc.root().join(format!("{pid}/fd/{fd}"))).is_ok_and(|it| it.file_type().is_fifo());
-    link.to_string_lossy().starts_with("pipe:[") || (is_stream() && is_fifo())
+    link.to_string_lossy().starts_with("pipe:[") || (is_stream() && proc.is_fifo(pid, &format!("fd/{fd}")))
 }
 
 fn access(proc: &ProcFs, pid: u32, fd: u32) -> Option<u32> {

@@ -51,6 +51,8 @@ limits! {
         NAMES_MEMORY: u64 = 2 << 30, "bytes", "its memory", "the module that it reads has no names";
         NAMES_CPU: u64 = 10, "seconds", "CPU time for one request, after three longer ones 1", "the module that it reads has no names";
         NAMES_SILENCE: u64 = 60, "seconds", "time without a word from it", "the module that it reads has no names";
+        NAMES_END: u64 = 10, "seconds", "time for names after the end of a capture, or until it is interrupted", "the other functions have no names, and that is noted";
+        FETCHED_NAMES_END: u64 = 120, "seconds", "the same with --debuginfod", "the other functions have no names, and that is noted";
         NAMES_MESSAGE: usize = 256 << 20, "bytes", "one message", "the module that it reads has no names";
     }
     "unwind tables" {

@@ -7,6 +7,7 @@ use crate::collect::sampler::{KernelCounters, LastReading, Reader};
 use crate::error::{Context, Result};
 use crate::model::{Event, Note, ProcessConditions, TaskChange};
 use crate::sys::clock::Clock;
+use crate::sys::limits;
 use crate::units::Nanos;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
 use std::thread::JoinHandle;
@@ -14,6 +15,10 @@ use std::time::Duration;
 
 /// Readings of the threads in the first window. Without them, a program that ends within it would have none.
 const FIRST_READINGS: u64 = 10;
+
+/// The end of a capture waits no longer for the last readings, and no longer for the thread after that.
+const LAST: Duration = Duration::from_secs(2);
+const GRACE: Nanos = Nanos(500_000_000);
 
 enum Order {
     /// The first window begins.
@@ -91,13 +96,16 @@ impl Counting {
     /// Joins the thread after its stop was requested, and returns the conditions that it found; a note if it failed. The
     /// windows before that have been sent.
     pub(super) fn finish(self) -> std::result::Result<Option<ProcessConditions>, Note> {
-        self.thread.join().map_err(|_| Note {
-            topic: "counters-failed".to_string(),
-            text:
-                "The thread that reads the counters failed, so the readings end before the capture. This is a defect \
-                   of ironlaw."
-                    .to_string(),
-            fix: None,
+        let note = |text: &str| Note { topic: "counters-failed".to_string(), text: text.to_string(), fix: None };
+        let clock = Clock::start();
+        while !self.thread.is_finished() {
+            if clock.now() > GRACE {
+                return Err(note("The last readings are missing: what they are read from did not answer in time."));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.thread.join().map_err(|_| {
+            note("The thread that reads the counters failed, so the readings end before the capture. This is a defect of ironlaw.")
         })
     }
 }
@@ -116,13 +124,15 @@ impl Reader for WindowOrders {
     fn end(&mut self) -> LastReading {
         let (read, done) = channel();
         let _ = self.0.send(Order::Finish { read });
-        done.recv().unwrap_or_default()
+        done.recv_timeout(LAST).unwrap_or_default()
     }
 }
 
 impl Windows {
     /// Works until the end is requested or nobody reads, and returns the conditions of the target's process.
     fn run(mut self, out: &SyncSender<Vec<Event>>, mailbox: &Receiver<Order>) -> Option<ProcessConditions> {
+        // A reading that comes late belongs to no window.
+        limits::prefer_this_thread();
         self.follow_orders(out, mailbox);
         self.readings.conditions().cloned()
     }

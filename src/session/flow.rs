@@ -130,7 +130,7 @@ impl EventStream for RunningCapture {
     }
 
     fn finish(self) -> Result<CaptureEnd> {
-        RunningCapture::finish(self)
+        RunningCapture::finish(self, || false)
     }
 }
 
@@ -233,12 +233,13 @@ impl RunningCapture {
         self.wake.clone()
     }
 
-    /// Joins the threads, which have finished their work.
-    pub(super) fn finish(mut self) -> Result<CaptureEnd> {
+    /// Joins the threads, which have finished their work, but for that which finds names: it goes on for some seconds, until
+    /// `give_up` says that nobody waits for more.
+    pub(super) fn finish(mut self, give_up: impl FnMut() -> bool) -> Result<CaptureEnd> {
         let failed = || Error::new(ErrorKind::Io, "the sampling thread failed");
         let ended = self.drain.thread.take().map(JoinHandle::join);
         let ended = ended.and_then(|joined| joined.ok()).unwrap_or_else(|| Err(failed()));
-        let (names, mut notes) = self.namer.finish();
+        let (names, mut notes) = self.namer.finish(give_up);
         let conditions = self.counting.finish().unwrap_or_else(|failed| {
             notes.push(failed);
             None

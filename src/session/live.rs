@@ -137,14 +137,15 @@ impl LiveCapture {
     }
 
     fn record(self, output: Writer, beside: &mut CommandBeside, asked: &AtomicBool) -> Result<Outcome> {
-        let LiveCapture { signals, sampler, readings, operations, clock, meta, fetch } = self;
+        let LiveCapture { mut signals, sampler, readings, operations, clock, meta, fetch } = self;
         let interval = meta.plan.interval;
         let counters = counters(&meta);
         let mut recorder = Recorder::new(meta, output, clock);
         recorder.keep(&counters);
         let flow = RunningCapture::start(sampler, readings, operations, interval, clock, fetch)?;
-        recorder.consume(&flow, signals, beside, asked)?;
-        Ok(recorder.finish(&flow.finish()?))
+        recorder.consume(&flow, &mut signals, beside, asked)?;
+        let last = flow.finish(|| std::iter::from_fn(|| signals.take()).any(|signal| signal != Signal::Child))?;
+        Ok(recorder.finish(&last))
     }
 
     /// Counts until the target ends, the planned time is over, a signal arrives, or the command `beside` the target ends,
@@ -185,7 +186,7 @@ impl LiveCapture {
                 CaptureStep::Over => break,
             }
         }
-        let mut last = flow.finish()?;
+        let mut last = flow.finish(|| interrupted)?;
         let status = if beside.is_some() { command.finish() } else { last.ended.exit_status };
         std::mem::take(&mut last.late).into_iter().filter(is_of_target).for_each(|event| profile.apply(event));
         let mut meta = meta;

@@ -52,7 +52,7 @@ impl Recorder {
     pub(super) fn consume(
         &mut self,
         flow: &RunningCapture,
-        mut signals: Signals,
+        signals: &mut Signals,
         beside: &mut CommandBeside,
         asked: &AtomicBool,
     ) -> Result<()> {

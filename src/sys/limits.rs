@@ -26,6 +26,11 @@ pub fn prefer_this_thread() {
     let _ = setpriority_process(Some(gettid()), PREFERRED);
 }
 
+/// Takes back what [`prefer_this_thread`] did.
+pub fn prefer_this_thread_no_more() {
+    let _ = setpriority_process(Some(gettid()), 0);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

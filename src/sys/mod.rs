@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "the one layer that talks to the kernel; every block says why it is sound")]
 
 pub mod affinity;
+pub(crate) mod answer;
 pub(crate) mod bpf;
 pub(crate) mod btf;
 pub(crate) mod caps;

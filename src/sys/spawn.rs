@@ -223,14 +223,6 @@ pub fn usage_of_ended(pid: u32) -> Option<Usage> {
     Some(Usage { cpu_ns, user_ns, voluntary: number(usage.ru_nvcsw), involuntary: number(usage.ru_nivcsw) })
 }
 
-/// Returns the output of a helper program without its stderr; `None` if it is not installed or fails.
-pub fn answer(program: &str, arguments: &[&str]) -> Option<String> {
-    let silent = std::process::Stdio::null;
-    let mut command = std::process::Command::new(program);
-    let done = command.args(arguments).stdin(silent()).stderr(silent()).output().ok()?;
-    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -320,11 +312,5 @@ mod tests {
         let pid = started.pid();
         drop(started);
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
-    }
-
-    #[test]
-    fn a_helper_that_is_not_there_or_fails_answers_nothing() {
-        assert_eq!(answer("echo", &["a", "b"]).as_deref(), Some("a b\n"));
-        assert_eq!((answer("false", &[]), answer("no-such-program-anywhere", &[])), (None, None));
     }
 }

@@ -287,7 +287,7 @@ impl Processes {
 
     fn storage(&mut self, pid: u32) -> Option<u64> {
         self.with_storage.then_some(())?;
-        procfs::storage_bytes(self.dir.read(pid, "io", &mut self.scratch)?)
+        procfs::storage_bytes(&self.proc.read(format!("{pid}/io")).ok()?)
     }
 
     /// The control group of a process: its name as a neighbour, and its name in /proc.

@@ -1,6 +1,7 @@
 //! Asks a process of its own for names, and opens the files it needs. If it dies or takes too long over a module, that
 //! module goes without names, which is noted, and another one is started for the rest.
 
+use super::deadline::Deadline;
 use super::host_files::{FileSource, List};
 use super::server;
 use super::wire::{Answer, Call, Reply, Request, Source, decode, encode};
@@ -77,6 +78,8 @@ impl Running {
 /// Names by module.
 pub(in crate::session) struct NameClient<F> {
     files: F,
+    /// When it asks for nothing more.
+    deadline: Deadline,
     running: Option<Running>,
     sources: FxHashMap<ModuleId, ModuleSource>,
     /// Those with a file and the users whose processes mapped them, oldest first.
@@ -91,7 +94,21 @@ pub(in crate::session) struct NameClient<F> {
 impl<F: FileSource> NameClient<F> {
     pub(in crate::session) fn new(files: F) -> NameClient<F> {
         let (sources, sent, lost) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
-        NameClient { files, running: None, sources, files_held: VecDeque::new(), sent, lost, late: 0 }
+        NameClient {
+            files,
+            deadline: Deadline::default(),
+            running: None,
+            sources,
+            files_held: VecDeque::new(),
+            sent,
+            lost,
+            late: 0,
+        }
+    }
+
+    /// The same, but it ends with a deadline, whatever it waits for.
+    pub(in crate::session) fn until(self, deadline: Deadline) -> NameClient<F> {
+        NameClient { deadline, ..self }
     }
 
     /// One whose names come from the other end of this connection.
@@ -248,7 +265,7 @@ impl<F: FileSource> NameClient<F> {
         let begun = running.cpu();
         let most = if self.late < PATIENCE { seconds(NAMES_CPU) } else { LEAST_CPU };
         loop {
-            if let Err(error) = wait(running, begun + most) {
+            if let Err(error) = wait(running, begun + most, &self.deadline) {
                 self.late += 1;
                 return Err(error);
             }
@@ -273,10 +290,10 @@ fn misunderstood() -> Error {
 }
 
 /// Waits for the next packet. Errors: it takes too long.
-fn wait(running: &Running, until: Nanos) -> Result<()> {
+fn wait(running: &Running, until: Nanos, deadline: &Deadline) -> Result<()> {
     let clock = Clock::start();
     // One that calls without end is looked at too.
-    while running.cpu() <= until && clock.now() <= seconds(NAMES_SILENCE) {
+    while running.cpu() <= until && clock.now() <= seconds(NAMES_SILENCE) && !deadline.is_over() {
         if running.channel().is_ready(LOOK) {
             return Ok(());
         }

@@ -1,11 +1,16 @@
 //! The files that names are read from, as the process that makes names may have them opened.
 
 use super::super::name_store::NameStore;
-use crate::model::{BuildId, ObjectFile};
+use super::deadline::Deadline;
+use crate::model::limits::{FETCHED_NAMES_END, MAPS_BYTES, NAMES_END};
+use crate::model::{BuildId, FileStamp, ObjectFile};
 use crate::symbols::FileTail;
 use crate::sys;
+use crate::sys::proc_reader::{LookUp, Looked, Patience, ProcReader};
+use crate::units::Nanos;
 use std::fs::File;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Maximum bytes of a JIT map read at once: more than any runtime writes, and little enough to keep in memory.
 const MAP_CHUNK: u64 = 64 << 20;
@@ -43,34 +48,89 @@ pub(in crate::session) trait FileSource {
 }
 
 /// Debug files, perf maps and lists of this machine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::session) struct HostFiles {
     /// Whether downloads are allowed.
     fetch: bool,
     names: NameStore,
+    /// When nothing more is looked for.
+    deadline: Deadline,
+    /// A file may lie on a file system that a process serves, and a list of mappings wait for a lock.
+    reader: Mutex<ProcReader>,
+}
+
+impl Default for HostFiles {
+    fn default() -> HostFiles {
+        HostFiles {
+            fetch: false,
+            names: NameStore::default(),
+            deadline: Deadline::default(),
+            reader: Mutex::new(ProcReader::new(Path::new("/proc"), Patience::NAMES)),
+        }
+    }
 }
 
 impl HostFiles {
     /// With the names that the user's earlier sessions found.
     pub(in crate::session) fn of_user(fetch: bool) -> HostFiles {
-        HostFiles { fetch, names: NameStore::of_user() }
+        HostFiles { fetch, names: NameStore::of_user(), ..HostFiles::default() }
+    }
+
+    /// When nothing more is looked for.
+    pub(in crate::session) fn deadline(&self) -> &Deadline {
+        &self.deadline
+    }
+
+    /// How long the end of a capture waits for names.
+    pub(in crate::session) fn patience(&self) -> Nanos {
+        Nanos(1_000_000_000 * if self.fetch { FETCHED_NAMES_END } else { NAMES_END })
+    }
+
+    fn look_up(&self, task: u32, look_up: LookUp) -> Option<Looked> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner).look_up(task, look_up).ok()
+    }
+
+    /// A file by its path; one that is served by a process comes as a copy.
+    fn opened(&self, path: &Path, follow: bool) -> Option<(File, FileStamp)> {
+        // A process on whose behalf it is opened waits with it, if it does.
+        let below = path.strip_prefix("/proc").ok().and_then(|below| below.components().next());
+        let task = below.and_then(|name| name.as_os_str().to_str()?.parse().ok());
+        match self.look_up(task.unwrap_or(0), LookUp::Open { path: path.to_path_buf(), follow })? {
+            Looked::File { file, stamp, .. } => Some((file, stamp)),
+            _ => None,
+        }
+    }
+
+    /// A file of a process, as text.
+    fn text(&self, path: &Path, most: u64) -> Option<Vec<u8>> {
+        let (task, file) = path.strip_prefix("/proc").ok()?.to_str()?.split_once('/')?;
+        match self.look_up(task.parse().ok()?, LookUp::Read { file: file.to_string(), most })? {
+            Looked::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
     }
 }
 
 impl FileSource for HostFiles {
     fn open(&self, path: &Path) -> Option<ObjectFile> {
-        let (file, _) = sys::files::open_foreign(path).ok()?;
-        let file = sys::files::object(file).ok()?;
+        let (file, stamp) = self.opened(path, true)?;
+        let file = sys::files::object_of_length(file, stamp.size).stamped(stamp);
         let begin = file.bytes(0, 4)?;
         BEGINNINGS.contains(&&*begin).then_some(file)
     }
 
     fn list(&self, path: &Path) -> Option<List> {
-        is_name_list(path).then(|| File::open(path).ok().map(List::File)).flatten()
+        match list_of(path)? {
+            ListOf::Machine => File::open(path).ok().map(List::File),
+            ListOf::Process => self.text(path, MAPS_BYTES).map(List::Text),
+        }
     }
 
     fn head(&self, path: &Path) -> Option<Vec<u8>> {
-        is_name_list(path).then(|| sys::files::read_from(&File::open(path).ok()?, 0, HEAD).ok()).flatten()
+        match list_of(path)? {
+            ListOf::Machine => sys::files::read_from(&File::open(path).ok()?, 0, HEAD).ok(),
+            ListOf::Process => self.text(path, HEAD),
+        }
     }
 
     fn stored(&self, name: &str) -> Option<(File, u64)> {
@@ -82,8 +142,9 @@ impl FileSource for HostFiles {
     }
 
     fn fetch(&self, id: &BuildId) -> Option<ObjectFile> {
-        let path =
-            self.fetch.then(|| sys::spawn::answer("debuginfod-find", &["debuginfo", &id.to_string()])).flatten()?;
+        let find =
+            || sys::answer::answer("debuginfod-find", &["debuginfo", &id.to_string()], || self.deadline.is_over());
+        let path = self.fetch.then(find).flatten()?;
         self.open(Path::new(path.trim()))
     }
 
@@ -91,20 +152,26 @@ impl FileSource for HostFiles {
         let name = path.file_name()?.to_str()?;
         let pid = name.strip_prefix("perf-")?.strip_suffix(".map")?;
         pid.parse::<u32>().ok()?;
-        let (file, stamp) = sys::files::open_plain(path).ok()?;
+        let (file, stamp) = self.opened(path, false)?;
         let bytes = sys::files::read_from(&file, from, MAP_CHUNK).ok()?;
         Some(FileTail { length: stamp.size, stamp: Some(stamp), bytes })
     }
 }
 
-/// Whether names are read with the help of this file of /proc.
-fn is_name_list(path: &Path) -> bool {
-    let Some(name) = path.strip_prefix("/proc").ok().and_then(Path::to_str) else { return false };
-    let of_process = |name: &str| {
-        let (pid, file) = name.split_once('/').unwrap_or_default();
-        pid.parse::<u32>().is_ok() && ["maps", "status"].contains(&file)
-    };
-    ["kallsyms", "sys/kernel/random/boot_id"].contains(&name) || of_process(name)
+/// Of whom a file of /proc tells.
+enum ListOf {
+    Machine,
+    Process,
+}
+
+/// Of whom a file of /proc tells, if names are read with its help.
+fn list_of(path: &Path) -> Option<ListOf> {
+    let name = path.strip_prefix("/proc").ok().and_then(Path::to_str)?;
+    if ["kallsyms", "sys/kernel/random/boot_id"].contains(&name) {
+        return Some(ListOf::Machine);
+    }
+    let (pid, file) = name.split_once('/')?;
+    (pid.parse::<u32>().is_ok() && ["maps", "status"].contains(&file)).then_some(ListOf::Process)
 }
 
 #[cfg(test)]
@@ -136,7 +203,7 @@ mod tests {
             ("/proc/../etc/passwd", false),
             ("/etc/passwd", false),
         ] {
-            assert_eq!(is_name_list(Path::new(path)), opened, "{path}");
+            assert_eq!(list_of(Path::new(path)).is_some(), opened, "{path}");
         }
     }
 }

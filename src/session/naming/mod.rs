@@ -2,12 +2,14 @@
 //! file costs its own names only.
 
 mod client;
+mod deadline;
 mod host_files;
 #[cfg(any(test, fuzzing))]
 mod hostile_peer;
 mod namer;
 mod probed;
 mod server;
+mod turns;
 mod wire;
 
 pub(super) use client::NameClient;

@@ -106,7 +106,7 @@ impl StreamSender {
             }
             self.outbox.send_events(&flow.names())?;
         }
-        let last = flow.finish()?;
+        let last = flow.finish(|| false)?;
         self.outbox.send_events(&last.late)?;
         add_capture_end(&mut meta, &last);
         let reason = match last.ended.reason {

@@ -33,7 +33,7 @@ fn frame(id: u32, module: Option<u32>, address: u64) -> Event {
 fn named(modules: Arc<ModuleFiles>, frames: &[Event]) -> (Vec<(u32, String)>, Vec<Note>) {
     let namer = Namer::start(modules, HostFiles::default());
     namer.ask(frames);
-    let (events, notes) = namer.finish();
+    let (events, notes) = namer.finish(|| false);
     (names(&events), notes)
 }
 
@@ -80,7 +80,7 @@ fn every_frame_of_many_batches_is_answered_once() {
         namer.ask(batch);
         found.extend(names(&namer.ready()));
     }
-    found.extend(names(&namer.finish().0));
+    found.extend(names(&namer.finish(|| false).0));
     let ids: Vec<u32> = found.into_iter().map(|(frame, _)| frame).collect();
     assert_eq!(ids, (0..1000).collect::<Vec<_>>());
 }
@@ -101,7 +101,7 @@ fn a_runtime_may_write_its_names_after_its_code_was_seen() {
     namer.ask(&[frame(0, Some(1), 0x1008), frame(1, Some(1), 0x9999)]);
     std::fs::create_dir(root.path().join("tmp")).unwrap();
     std::fs::write(root.path().join(format!("tmp/perf-{NOBODY}.map")), "1000 10 render\n").unwrap();
-    let (events, notes) = namer.finish();
+    let (events, notes) = namer.finish(|| false);
     assert_eq!(names(&events), [(0, "render".to_string())]);
     assert_eq!(notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(), ["jit-without-names"]);
 }
@@ -131,7 +131,7 @@ fn a_module_that_ends_the_naming_costs_its_own_names_and_is_noted() {
     namer.ask(&[frame(0, Some(0), 0x20_0008)]);
     namer.ask(&[frame(1, Some(1), 7)]);
     namer.ask(&[frame(2, Some(0), 0x20_0009)]);
-    let (events, notes) = namer.finish();
+    let (events, notes) = namer.finish(|| false);
     assert_eq!(names(&events), [(0, "render".to_string()), (2, "render".to_string())]);
     assert_eq!(notes.iter().map(|note| note.topic.as_str()).collect::<Vec<_>>(), ["names-lost"]);
     assert!(notes[0].text.contains("[it]"), "{}", notes[0].text);

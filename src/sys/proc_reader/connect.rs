@@ -4,6 +4,7 @@ use super::pool::{Asker, Pool};
 use super::wire::Question;
 use crate::error::Result;
 use crate::sys::helper::{self, Channel, Helper};
+use crate::sys::limits::prefer_this_thread;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +25,7 @@ pub(super) fn connect(root: &Path) -> Result<Channel> {
     let (ours, theirs) = Channel::pair()?;
     ours.limit_silence(SILENCE)?;
     if !(helper::can_start() && root == Path::new("/proc") && rustix::process::geteuid().is_root()) {
-        let pool = Pool::new(root.to_path_buf());
+        let pool = Pool::new(root.to_path_buf(), false);
         std::thread::Builder::new().name("proc".into()).spawn(move || serve(&pool, Channel::new(theirs)))?;
         return Ok(ours);
     }
@@ -44,7 +45,11 @@ pub(super) fn connect(root: &Path) -> Result<Channel> {
 #[must_use]
 pub fn serve_readers() -> bool {
     let Some(starter) = helper::enter(NAME) else { return false };
-    let pool = Pool::new(PathBuf::from("/proc"));
+    // As lists of processes show it.
+    let _ = rustix::thread::set_name(c"ironlaw-proc");
+    // Threads have it of the one that starts them.
+    prefer_this_thread();
+    let pool = Pool::new(PathBuf::from("/proc"), true);
     while let Ok(packet) = starter.receive() {
         let Some(reader) = packet.descriptor else { continue };
         let pool = pool.clone();

@@ -1,6 +1,7 @@
 //! How long one who asks waits for answers: a share of its time, in all and for each user. A user whose processes answer
 //! late costs others a bounded time.
 
+use crate::sys::files::is_believed;
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 
@@ -9,13 +10,17 @@ use rustc_hash::FxHashMap;
 pub struct Patience {
     /// For all answers, at once and as a share of the time that passes.
     pub total: (Nanos, f64),
-    /// The same for those of one user.
+    /// The same for those of one user other than root and ours.
     pub user: (Nanos, f64),
 }
 
 impl Patience {
     /// Before a capture begins: nothing is lost meanwhile.
-    pub const BEFORE: Patience = Patience { total: (Nanos(5_000_000_000), 0.5), user: (Nanos(1_000_000_000), 0.1) };
+    pub const BEFORE: Patience = Patience { total: (Nanos(5_000_000_000), 0.5), user: (Nanos(250_000_000), 0.1) };
+    /// For readings of counters and lists of processes, of which one may be late.
+    pub const READINGS: Patience = Patience { total: (Nanos(1_000_000_000), 0.2), user: (Nanos(200_000_000), 0.05) };
+    /// For names, which come when they come.
+    pub const NAMES: Patience = Patience { total: (Nanos(2_000_000_000), 0.5), user: (Nanos(500_000_000), 0.2) };
     /// While rings fill, which hold a second of samples and more.
     pub const WITHIN: Patience = Patience { total: (Nanos(500_000_000), 0.1), user: (Nanos(100_000_000), 0.02) };
 }
@@ -52,7 +57,11 @@ impl Budget {
     /// How long to wait for an answer about a task of this user, if it is known.
     pub fn of(&mut self, user: Option<u32>, now: Nanos) -> Nanos {
         self.total = self.total.grown(self.patience.total, now);
-        let of_user = user.map_or(self.patience.user.0, |user| self.left_of(user, now).time);
+        let of_user = match user {
+            Some(user) if is_believed(user) => self.patience.total.0,
+            Some(user) => self.left_of(user, now).time,
+            None => self.patience.user.0,
+        };
         self.total.time.min(of_user).max(FREE)
     }
 
@@ -91,6 +100,7 @@ mod tests {
         budget.waited(Some(7), Nanos(101 * MS), now);
         assert_eq!(budget.of(Some(7), now), FREE, "its answers are waited for no longer than any");
         assert_eq!((budget.of(Some(8), now), budget.of(None, now)), (Nanos(100 * MS), Nanos(100 * MS)));
+        assert_eq!(budget.of(Some(0), now), Nanos(400 * MS), "root's are waited for while there is time");
         assert_eq!(budget.of(Some(7), Nanos(1_000 * MS)), Nanos(19_999_999), "two hundredths of the time since");
         for user in 10..20 {
             budget.waited(Some(user), Nanos(101 * MS), Nanos(1_000 * MS));

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// The user of a task; `None` if it does not exist. Waits for nobody.
@@ -26,6 +26,9 @@ pub(super) fn perform(root: &Path, task: u32, look_up: &LookUp) -> (Found, Optio
         LookUp::Link { link } => {
             fs::read_link(own.join(link)).map(|path| Found::Bytes(path.into_os_string().into_vec()))
         }
+        LookUp::IsFifo { file } => {
+            fs::metadata(own.join(file)).map(|about| Found::Numbers(vec![u32::from(about.file_type().is_fifo())]))
+        }
         LookUp::Memory { address, length } => {
             let mut bytes = vec![0; *length as usize];
             process_memory::read(task, *address, &mut bytes).map(|read| {
@@ -34,14 +37,22 @@ pub(super) fn perform(root: &Path, task: u32, look_up: &LookUp) -> (Found, Optio
             })
         }
         LookUp::Mapped { path, start, end, identity } => {
-            let opened = mapped(&own, path, (*start, *end), *identity);
-            return match opened {
-                Ok((file, stamp, below_its_root)) => (Found::File { stamp, below_its_root }, Some(file.into())),
-                Err(error) => (nothing(&error), None),
-            };
+            return file_of(mapped(&own, path, (*start, *end), *identity));
+        }
+        LookUp::Open { path, follow } => {
+            let open = if *follow { foreign_files::open_foreign } else { foreign_files::open_plain };
+            let opened = open(path).and_then(|(file, stamp)| Ok((readable(file, stamp.size, &own)?, stamp, true)));
+            return file_of(opened);
         }
     };
     (found.unwrap_or_else(|error| nothing(&error)), None)
+}
+
+fn file_of(opened: io::Result<(File, FileStamp, bool)>) -> (Found, Option<OwnedFd>) {
+    match opened {
+        Ok((file, stamp, below_its_root)) => (Found::File { stamp, below_its_root }, Some(file.into())),
+        Err(error) => (nothing(&error), None),
+    }
 }
 
 fn nothing(error: &io::Error) -> Found {
@@ -79,10 +90,12 @@ fn mapped(own: &Path, path: &str, (start, end): (u64, u64), identity: Identity) 
     }
     let last = || open_if(&itself, |_| true).map(|(file, stamp)| (file, stamp, true));
     let (file, stamp, is_theirs) = opened.or_else(last).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
-    if foreign_files::is_of_machine(&file)? && has_our_users(own) {
-        return Ok((file, stamp, is_theirs));
-    }
-    Ok((copied(&file, stamp.size)?, stamp, is_theirs))
+    Ok((readable(file, stamp.size, own)?, stamp, is_theirs))
+}
+
+/// The file, or a copy of it where its reader may have to wait for a process or another machine.
+fn readable(file: File, size: u64, own: &Path) -> io::Result<File> {
+    if foreign_files::is_of_machine(&file)? && has_our_users(own) { Ok(file) } else { copied(&file, size) }
 }
 
 fn open_if(path: &Path, right: impl FnOnce(&FileStamp) -> bool) -> Option<(File, FileStamp)> {
@@ -95,10 +108,12 @@ fn is_mapped(found: &FileStamp, mapped: Identity) -> bool {
     found.identity == mapped || (found.identity.inode == mapped.inode && found.believed)
 }
 
-/// Whether a process is in our user namespace: in another one, an ordinary user may mount what others then read.
+/// Whether a process, if it exists, is in our user namespace: in another one, an ordinary user may mount what others then
+/// read.
 fn has_our_users(own: &Path) -> bool {
     let namespace = |path: &Path| fs::read_link(path).ok();
-    namespace(&own.join("ns/user")).is_some_and(|theirs| Some(theirs) == namespace(Path::new("/proc/self/ns/user")))
+    let theirs = namespace(&own.join("ns/user"));
+    theirs.is_none_or(|theirs| Some(theirs) == namespace(Path::new("/proc/self/ns/user")))
 }
 
 /// A copy in memory of a file that another process serves: whoever reads the copy waits for nobody.

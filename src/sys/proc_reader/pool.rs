@@ -2,7 +2,9 @@
 
 use super::perform::{perform, user_of};
 use super::wire::{Answer, Found, Question};
+use crate::sys::files::is_believed;
 use crate::sys::helper::Channel;
+use crate::sys::limits::{prefer_this_thread, prefer_this_thread_no_more};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -27,6 +29,8 @@ struct Job {
 /// Look-ups that wait, and the threads that work.
 pub(super) struct Pool {
     root: PathBuf,
+    /// Whether its threads have a higher priority than others.
+    is_preferred: bool,
     state: Mutex<State>,
     wake: Condvar,
 }
@@ -43,8 +47,8 @@ struct State {
 
 impl Pool {
     /// Looks up below `root`, normally `/proc`.
-    pub fn new(root: PathBuf) -> Arc<Pool> {
-        Arc::new(Pool { root, state: Mutex::default(), wake: Condvar::new() })
+    pub fn new(root: PathBuf, is_preferred: bool) -> Arc<Pool> {
+        Arc::new(Pool { root, is_preferred, state: Mutex::default(), wake: Condvar::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -76,7 +80,15 @@ impl Pool {
     fn work(&self) {
         while let Some(Job { user, question, asker }) = self.next() {
             let Question { number, task, look_up } = question;
+            // What an ordinary user has us read shall take no CPU from others.
+            let is_preferred = self.is_preferred && !is_ours(user);
+            if is_preferred {
+                prefer_this_thread_no_more();
+            }
             let (found, file) = perform(&self.root, task, &look_up);
+            if is_preferred {
+                prefer_this_thread();
+            }
             send(&asker, &Answer { number, user, found }, file.as_ref());
             let mut state = self.state();
             if let Some(busy) = state.busy.get_mut(&user) {
@@ -109,13 +121,17 @@ impl Pool {
 
 /// Some threads are left to root and our own user, however many others there are.
 fn has_room(busy: &FxHashMap<Option<u32>, usize>, user: Option<u32>) -> bool {
-    let is_ours = |user: Option<u32>| user.is_none_or(crate::sys::files::is_believed);
     let own = busy.get(&user).copied().unwrap_or(0);
     if is_ours(user) {
         return own < OF_OURS;
     }
     let others: usize = busy.iter().filter(|(user, _)| !is_ours(**user)).map(|(_, count)| count).sum();
     own < OF_USER && others < THREADS - 2 * OF_OURS
+}
+
+/// Whether a look-up is about root or our own user, or a task that does not exist.
+fn is_ours(user: Option<u32>) -> bool {
+    user.is_none_or(is_believed)
 }
 
 fn send(asker: &Asker, answer: &Answer, file: Option<&std::os::fd::OwnedFd>) {

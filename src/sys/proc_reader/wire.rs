@@ -2,6 +2,7 @@
 
 use crate::model::{FileStamp, Identity};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// What is looked up of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,12 +24,24 @@ pub enum LookUp {
         /// Its name below `/proc/ID`.
         link: String,
     },
+    /// Whether a file is a pipe with a name: the number 1.
+    IsFifo {
+        /// Its name below `/proc/ID`.
+        file: String,
+    },
     /// Its memory.
     Memory {
         /// The first address.
         address: u64,
         /// Bytes that are read, or fewer where the mapping ends.
         length: u32,
+    },
+    /// A file by its path, for the task or, if that is 0, for nobody.
+    Open {
+        /// Its path here.
+        path: PathBuf,
+        /// Whether the last name may be a link.
+        follow: bool,
     },
     /// The file behind one of its mappings.
     Mapped {

@@ -3,22 +3,43 @@
 use super::{KernelSymbols, Status, children, clock_tick, fields, kernel_functions, kernel_symbols, parse, status};
 use crate::error::{Context, Error, ErrorKind, Result};
 use crate::model::limits::{MAPS_BYTES, PROC_BYTES};
+use crate::sys::proc_reader::{LookUp, Looked, Patience, ProcReader, Unanswered};
 use crate::units::Nanos;
 use std::fs;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A mounted proc file system; tests use a directory of their own.
 #[derive(Debug, Clone)]
 pub struct ProcFs {
     root: PathBuf,
+    /// Reads what another process can hold up.
+    reader: Arc<Mutex<ProcReader>>,
 }
+
+/// Files of a process that wait for its locks: of its memory, which it may hold as long as it likes, and of its `exec`.
+const HELD_UP: &[&str] = &[
+    "auxv",
+    "cmdline",
+    "environ",
+    "io",
+    "maps",
+    "numa_maps",
+    "personality",
+    "smaps",
+    "smaps_rollup",
+    "stack",
+    "syscall",
+];
 
 impl ProcFs {
     /// The file system at `root`, normally `/proc`.
     pub fn new(root: impl Into<PathBuf>) -> ProcFs {
-        ProcFs { root: root.into() }
+        let root = root.into();
+        let reader = Arc::new(Mutex::new(ProcReader::new(&root, Patience::READINGS)));
+        ProcFs { root, reader }
     }
 
     /// The mount point.
@@ -27,20 +48,35 @@ impl ProcFs {
         &self.root
     }
 
-    /// Reads a file's bytes, up to a limit; `NotFound` for a file of an ended process.
+    /// Reads a file's bytes, up to a limit; `NotFound` for a file of an ended process, `Exhausted` where another process
+    /// holds it up.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
         self.start_of(path, PROC_BYTES)
     }
 
     /// Reads the first bytes of a file: a process decides how long some of its files are.
     pub fn start_of(&self, path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>> {
-        let path = self.root.join(path);
-        let mut bytes = Vec::new();
-        fs::File::open(&path)
-            .and_then(|file| file.take(most).read_to_end(&mut bytes))
-            .map_err(gone)
-            .context(|| format!("cannot read {}", path.display()))?;
-        Ok(bytes)
+        let read = match held_up(path.as_ref()) {
+            Some((task, file)) => self.read_by_helper(task, file, most),
+            None => start_of(&self.root.join(&path), most).map_err(gone),
+        };
+        read.context(|| format!("cannot read {}", self.root.join(path).display()))
+    }
+
+    fn read_by_helper(&self, task: u32, file: &str, most: u64) -> Result<Vec<u8>> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        match reader.look_up(task, LookUp::Read { file: file.to_string(), most }) {
+            Ok(Looked::Bytes(bytes)) => Ok(bytes),
+            Err(Unanswered::Refused(error)) => Err(gone(io::Error::from_raw_os_error(error))),
+            Ok(_) | Err(_) => Err(Error::new(ErrorKind::Exhausted, "another process holds it up")),
+        }
+    }
+
+    /// Whether a file of a process, or what it links to, is a pipe with a name. Whoever serves it may hold that up.
+    #[must_use]
+    pub fn is_fifo(&self, task: u32, file: &str) -> bool {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(reader.look_up(task, LookUp::IsFifo { file: file.to_string() }), Ok(Looked::Numbers(is)) if is == [1])
     }
 
     /// Reads a file's text; invalid UTF-8 is replaced.
@@ -121,6 +157,20 @@ impl ProcFs {
     pub fn maps(&self, pid: u32) -> Result<Vec<u8>> {
         self.start_of(format!("{pid}/maps"), MAPS_BYTES)
     }
+}
+
+/// The task and the name of a file that another process may hold up; none of ours.
+fn held_up(path: &Path) -> Option<(u32, &str)> {
+    let (task, file) = path.to_str()?.split_once('/')?;
+    let name = file.rsplit('/').next()?;
+    let task = task.parse().ok().filter(|task| *task != std::process::id())?;
+    HELD_UP.contains(&name).then_some((task, file))
+}
+
+fn start_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Entries of a directory whose names are numbers.

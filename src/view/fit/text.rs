@@ -94,11 +94,18 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// What a character adds to the width of a text, at most.
+fn added_width(c: char) -> usize {
+    /// Makes the character before it as wide as an emoji.
+    const EMOJI: char = '\u{fe0f}';
+    if c == EMOJI { 1 } else { c.width().unwrap_or(0) }
+}
+
 /// Bytes of the longest beginning that is at most `columns` wide.
 fn prefix(text: &str, columns: usize) -> usize {
     let mut used = 0;
     for (at, c) in text.char_indices() {
-        used += c.width().unwrap_or(0);
+        used += added_width(c);
         if used > columns {
             return at;
         }
@@ -111,7 +118,7 @@ fn suffix(text: &str, columns: usize) -> usize {
     let mut used = 0;
     let mut start = text.len();
     for (at, c) in text.char_indices().rev() {
-        used += c.width().unwrap_or(0);
+        used += added_width(c);
         if used > columns {
             break;
         }
@@ -135,6 +142,7 @@ mod tests {
             ("std::vec::push_back", 12, "std::vec::p…", "…::push_back", "std…ush_back"),
             ("日本語の名前", 5, "日本…", "…名前", "日本…"),
             ("anything", 0, "", "", ""),
+            ("10\u{fe0f}", 2, "1…", "…", "1…"),
         ] {
             let cut = (end(text, columns, "…"), front(text, columns, "…"), middle(text, columns, "…"));
             assert_eq!(cut, (at_end.to_string(), at_front.to_string(), in_middle.to_string()), "{text} {columns}");
