@@ -37,7 +37,7 @@ limits! {
     }
     "lists of /proc" {
         MAPS_BYTES: u64 = 32 << 20, "bytes", "the mappings of a process", "stacks end at code that is listed last";
-        USER_MAPS_BYTES: u64 = 128 << 20, "bytes", "the mappings of all processes of one ordinary user", "later processes are unknown until they map something, and noted";
+        USER_MAPS_BYTES: u64 = 64 << 20, "bytes", "the mappings of all processes of one ordinary user", "later processes are unknown until they map something, and noted";
         MAPPED_PATH: usize = 4096, "bytes", "the path of a mapping", "it is cut";
         COMMAND_LINE: u64 = 4096, "bytes", "a command line", "it is cut";
         ENVIRONMENT_BYTES: u64 = 2 << 20, "bytes", "the environment of a process", "its switches are unknown";

@@ -154,21 +154,29 @@ impl LiveProc {
         }
     }
 
-    /// Counts a text to its user, who has a limit in all; ours and root have none.
-    fn admitted(&mut self, pid: u32, text: Vec<u8>) -> Asked<Vec<u8>> {
-        let Some(user) = self.reader.user(pid).filter(|user| !files::is_believed(*user)) else {
-            return Asked::Is(text);
-        };
-        let read = self.read_of.entry(user).or_default();
-        *read += text.len() as u64;
-        if *read > USER_MAPS_BYTES { Asked::Late } else { Asked::Is(text) }
+    /// Counts a text to the user whose it is.
+    fn count(&mut self, pid: u32, text: &[u8]) {
+        if let Some(user) = self.reader.user(pid) {
+            *self.read_of.entry(user).or_default() += text.len() as u64;
+        }
+    }
+
+    /// Whether no more mappings of this user's processes are read; ours and root's are.
+    fn has_enough(&self, user: u32) -> bool {
+        !files::is_believed(user) && self.read_of.get(&user).is_some_and(|read| *read >= USER_MAPS_BYTES)
     }
 
     /// Asks for the mappings of a process; what has no answer in time is remembered.
     fn ask_maps(&mut self, pid: u32) -> Asked<Vec<u8>> {
+        if self.reader.user(pid).is_some_and(|user| self.has_enough(user)) {
+            return Asked::Late;
+        }
         let maps = LookUp::Read { file: "maps".to_string(), most: MAPS_BYTES };
         match self.bytes(pid, maps) {
-            Ok(text) => self.admitted(pid, text),
+            Ok(text) => {
+                self.count(pid, &text);
+                Asked::Is(text)
+            }
             Err(Unanswered::Refused(_)) => Asked::Nothing,
             Err(Unanswered::Late(number)) => {
                 self.late.insert(number, pid);
@@ -197,7 +205,10 @@ impl ProcSource for LiveProc {
         for (number, answer) in self.reader.late() {
             let Some(pid) = self.late.remove(&number) else { continue };
             match answer {
-                Ok(Looked::Bytes(text)) => found.extend(self.admitted(pid, text).found().map(|text| (pid, text))),
+                Ok(Looked::Bytes(text)) => {
+                    self.count(pid, &text);
+                    found.push((pid, text));
+                }
                 Err(Unanswered::Busy) => self.put_off.push_back(pid),
                 _ => {}
             }
@@ -236,10 +247,6 @@ impl ProcSource for LiveProc {
     }
 
     fn owner(&mut self, pid: u32) -> u32 {
-        if self.reader.user(pid).is_none() {
-            // Any answer tells.
-            let _ = self.bytes(pid, LookUp::Read { file: "comm".to_string(), most: 1 });
-        }
         self.reader.user(pid).unwrap_or(u32::MAX)
     }
 

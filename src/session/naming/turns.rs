@@ -70,7 +70,7 @@ impl Turns {
     pub(super) fn took(&mut self, module: ModuleId, time: Nanos) {
         if let Some(turn) = self.turns.get(&module) {
             let sum = self.took.entry(*turn).or_default();
-            *sum = *sum + time;
+            *sum += time;
         }
     }
 }

@@ -14,8 +14,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 const THREADS: usize = 32;
 const OF_USER: usize = 2;
 const OF_OURS: usize = 8;
-/// Look-ups of one user that wait for a thread.
-const QUEUED: usize = 64;
+/// Look-ups that wait for a thread, of one ordinary user and of ours.
+const QUEUED: usize = 4;
+const QUEUED_OF_OURS: usize = 64;
 
 /// Where answers go. Several threads send them.
 pub(super) type Asker = Mutex<Arc<Channel>>;
@@ -59,9 +60,10 @@ impl Pool {
     pub fn add(self: &Arc<Pool>, question: Question, asker: &Arc<Asker>) {
         let user = user_of(&self.root, question.task);
         let mut state = self.state();
-        if state.queue.iter().filter(|job| job.user == user).count() >= QUEUED {
+        let most = if is_ours(user) { QUEUED_OF_OURS } else { QUEUED };
+        if state.queue.iter().filter(|job| job.user == user).count() >= most {
             drop(state);
-            return send(asker, &Answer { number: question.number, user, found: Found::Busy }, None);
+            return send(asker, &Answer { number: question.number, found: Found::Busy }, None);
         }
         state.queue.push_back(Job { user, question, asker: asker.clone() });
         if state.idle == 0 && state.threads < THREADS {
@@ -89,7 +91,7 @@ impl Pool {
             if is_preferred {
                 prefer_this_thread();
             }
-            send(&asker, &Answer { number, user, found }, file.as_ref());
+            send(&asker, &Answer { number, found }, file.as_ref());
             let mut state = self.state();
             if let Some(busy) = state.busy.get_mut(&user) {
                 *busy -= 1;

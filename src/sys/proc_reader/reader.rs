@@ -2,12 +2,13 @@
 
 use super::connect::connect;
 use super::patience::{Budget, Patience};
+use super::perform::user_of;
 use super::wire::{Answer, Found, LookUp, Question};
 use crate::model::FileStamp;
 use crate::sys::clock::Clock;
 use crate::sys::helper::Channel;
 use crate::units::Nanos;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -56,16 +57,11 @@ pub struct ProcReader {
     due: Nanos,
     budget: Budget,
     asked: u64,
-    /// Look-ups without an answer, by number, and whose they are.
-    unanswered: FxHashMap<u64, u32>,
-    /// The users of tasks, as far as answers told.
-    users: FxHashMap<u32, u32>,
+    /// Look-ups without an answer.
+    unanswered: FxHashSet<u64>,
     /// Answers that came later than they were waited for.
     late: Vec<(u64, Result<Looked, Unanswered>)>,
 }
-
-/// Tasks whose users are remembered.
-const USERS: usize = 1 << 16;
 
 impl ProcReader {
     /// Reads below `root`, normally `/proc`.
@@ -79,8 +75,7 @@ impl ProcReader {
             due: Nanos(0),
             budget: Budget::new(patience, clock.now()),
             asked: 0,
-            unanswered: FxHashMap::default(),
-            users: FxHashMap::default(),
+            unanswered: FxHashSet::default(),
             late: Vec::new(),
         }
     }
@@ -100,7 +95,7 @@ impl ProcReader {
             self.receive();
         }
         let number = self.ask(task, look_up).ok_or(Unanswered::Busy)?;
-        let user = self.users.get(&task).copied();
+        let user = self.user(task);
         let until = before + self.budget.of(user, before);
         loop {
             let now = self.clock.now();
@@ -110,7 +105,7 @@ impl ProcReader {
             let done = answer.as_ref().is_some_and(|(of, _)| *of == number);
             if done || !is_ready {
                 let now = self.clock.now();
-                self.budget.waited(self.users.get(&task).copied(), now - before, now);
+                self.budget.waited(user, now - before, now);
             }
             match answer {
                 Some((of, found)) if of == number => return found,
@@ -121,10 +116,10 @@ impl ProcReader {
         }
     }
 
-    /// The user of a task, if an answer about it has come.
+    /// The user of a task, if it exists. Nobody can hold that up.
     #[must_use]
     pub fn user(&self, task: u32) -> Option<u32> {
-        self.users.get(&task).copied()
+        user_of(&self.root, task)
     }
 
     /// Answers that came too late, with their numbers. Waits for none.
@@ -159,7 +154,7 @@ impl ProcReader {
             return None;
         }
         self.asked = number;
-        self.unanswered.insert(number, task);
+        self.unanswered.insert(number);
         Some(number)
     }
 
@@ -170,17 +165,11 @@ impl ProcReader {
             let answer: Answer = postcard::from_bytes(&packet.bytes).ok()?;
             Some((answer, packet.descriptor))
         });
-        let Some((Answer { number, user, found }, descriptor)) = answer else {
+        let Some((Answer { number, found }, descriptor)) = answer else {
             self.lose();
             return None;
         };
-        let task = self.unanswered.remove(&number);
-        if let (Some(task), Some(user)) = (task, user) {
-            if self.users.len() >= USERS {
-                self.users.clear();
-            }
-            self.users.insert(task, user);
-        }
+        self.unanswered.remove(&number);
         let looked = match (found, descriptor) {
             (Found::Bytes(bytes), _) => Ok(Looked::Bytes(bytes)),
             (Found::Numbers(numbers), _) => Ok(Looked::Numbers(numbers)),
@@ -197,7 +186,7 @@ impl ProcReader {
     /// The helper is gone, and with it what it was asked for.
     fn lose(&mut self) {
         self.channel = None;
-        let lost = self.unanswered.drain().map(|(number, _)| (number, Err(Unanswered::Busy)));
+        let lost = self.unanswered.drain().map(|number| (number, Err(Unanswered::Busy)));
         self.late.extend(lost);
     }
 }

@@ -68,8 +68,6 @@ pub(super) struct Question {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer {
     pub number: u64,
-    /// The user of the task; `None` if it does not exist.
-    pub user: Option<u32>,
     pub found: Found,
 }
 
