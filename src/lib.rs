@@ -59,6 +59,10 @@
 //! Names come from a process of their own: `session::naming` asks, opens the files and hands them over, and the same program,
 //! started as `ironlaw-names` and confined by `sys::helper`, runs [`symbols`] on what profiled programs wrote.
 //!
+//! What another process can hold up is read by a process of its own, too: mappings, memory, files and lists of processes. The
+//! same program, started as `ironlaw-proc` (`sys::proc_reader`), reads them with some threads for each user; who asks waits
+//! a bounded time, and the end of a capture waits for none of them.
+//!
 //! SQL is answered by a process of its own, too: `session::fleet` writes the tables of recordings to Parquet files in memory, or
 //! names the folder of a data set, and starts `ironlaw-fleet` (the package in `src/fleet`, which depends on nothing here).
 //!
