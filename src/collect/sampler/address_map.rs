@@ -3,8 +3,9 @@
 
 use super::modules::Placed;
 use crate::model::ModuleId;
-use crate::unwind::AddressSpace;
+use crate::unwind::{AddressSpace, UnwindTables};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The mappings, without overlap.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +31,19 @@ impl AddressMap {
         self.unwind.unmap(start, end);
         if let Some((code, offset)) = &placed.code {
             self.unwind.map(start, end, *offset, code);
+        }
+    }
+
+    /// Whether a module is mapped.
+    pub fn has(&self, module: ModuleId) -> bool {
+        self.ranges.values().any(|range| range.module == module)
+    }
+
+    /// Adds the unwind information of a module that is mapped.
+    pub fn set_code(&mut self, module: ModuleId, code: &Arc<UnwindTables>) {
+        for (start, range) in self.ranges.iter().filter(|(_, range)| range.module == module) {
+            self.unwind.unmap(*start, range.end);
+            self.unwind.map(*start, range.end, start.wrapping_sub(range.base), code);
         }
     }
 

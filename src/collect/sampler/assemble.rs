@@ -277,7 +277,7 @@ impl<W: ProcSource> Assembler<W> {
     /// Ends the round.
     pub fn sweep(&mut self) {
         let (tasks, mut with) = self.split();
-        tasks.take_late_maps(&mut with);
+        tasks.take_late(&mut with);
         let Assembler { tasks, modules, proc, follow, spans, ended, clock, .. } = self;
         spans.sweep();
         tasks.sweep(

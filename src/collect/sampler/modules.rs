@@ -4,7 +4,7 @@
 use super::event_queue::EventQueue;
 use super::maps::{Mapping, Memory};
 use super::open_files::{OpenFiles, OpenModule};
-use super::proc_source::{Asked, OpenedFile, ProcSource};
+use super::proc_source::{Asked, NEVER, OpenedFile, ProcSource};
 use crate::model::limits::{MAPS_BYTES, MODULE_FILES, OBJECT_HEADERS, OBJECT_NOTES, USER_FILES};
 use crate::model::{
     BuildId, Definition, Event, Identity, ModuleDef, ModuleId, ModuleKind, Note, ObjectFile, ObjectParts,
@@ -77,6 +77,12 @@ impl ModuleFiles {
         self.get(id).is_some_and(|module| module.file.is_some())
     }
 
+    fn open(&self, id: ModuleId, file: ObjectFile, root: PathBuf) {
+        if let Some(module) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id.0 as usize) {
+            (module.file, module.root) = (Some(file), root);
+        }
+    }
+
     fn close(&self, id: ModuleId) {
         if let Some(module) = self.modules.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id.0 as usize) {
             module.file = None;
@@ -130,8 +136,9 @@ pub struct Modules {
     user_files: usize,
     /// Processes whose mappings are too many to read.
     cut_maps: FxHashSet<u32>,
-    /// Files that did not open in time: how many, and the path of the first.
-    late_files: (usize, String),
+    /// Modules whose file did not open in time, by the number that it may come with, and those whose never will.
+    awaited: FxHashMap<u64, OpenModule>,
+    unopened: Vec<ModuleId>,
 }
 
 impl Modules {
@@ -150,7 +157,8 @@ impl Modules {
             others: None,
             user_files,
             cut_maps: FxHashSet::default(),
-            late_files: (0, String::new()),
+            awaited: FxHashMap::default(),
+            unopened: Vec::new(),
             shared: Arc::default(),
             codes: Vec::new(),
             files: FxHashMap::default(),
@@ -250,18 +258,17 @@ impl Modules {
             _ => *self.defined.entry(owner).or_default() += 1,
         }
         let opened = if has_room { proc.open(pid, path, mapping) } else { Asked::Nothing };
-        let (file, root) = match opened {
-            Asked::Is(OpenedFile { file, root }) => (Some(file), root),
-            Asked::Nothing => (None, PathBuf::from("/")),
-            Asked::Late => {
-                if self.late_files.0 == 0 {
-                    self.late_files.1 = path.to_string();
-                }
-                self.late_files.0 += 1;
-                (None, PathBuf::from("/"))
-            }
-        };
+        let late = if let Asked::Late(number) = opened { Some(number) } else { None };
+        let opened = opened.found();
+        let (file, root) = opened.map_or((None, PathBuf::from("/")), |opened| (Some(opened.file), opened.root));
         let module = self.define(ModuleKind::File, path, file, Origin { pid, root, user: owner }, out);
+        match late {
+            Some(NEVER) => self.unopened.push(module),
+            Some(number) => {
+                self.awaited.insert(number, OpenModule { module, identity: mapping.identity, owner });
+            }
+            None => {}
+        }
         if !has_room {
             self.refused.insert((mapping.identity, owner), module);
             return module;
@@ -342,20 +349,39 @@ impl Modules {
         })
     }
 
+    /// A file has been opened after all: its module, and its unwind information.
+    pub fn come(
+        &mut self,
+        number: u64,
+        OpenedFile { file, root }: OpenedFile,
+    ) -> Option<(ModuleId, Arc<UnwindTables>)> {
+        let opened = self.awaited.remove(&number)?;
+        // What is no object file has neither names nor unwind sections.
+        build_id(&file)?;
+        if !self.has_room(opened.owner) {
+            return None;
+        }
+        let (module, code) = (opened.module, UnwindTables::parse(&file).ok().map(Arc::new));
+        self.codes[module.0 as usize].clone_from(&code);
+        self.shared.open(module, file, root);
+        self.open.add(opened);
+        code.map(|code| (module, code))
+    }
+
     /// A note about files that did not open in time, if there were any.
     pub fn late_note(&self) -> Option<Note> {
-        let (count, first) = &self.late_files;
-        let files = match count {
-            0 => return None,
-            1 => format!("{first} was not opened in time: its"),
-            _ => format!("{count} files were not opened in time, {first} the first: their"),
+        let awaited = self.awaited.values().map(|opened| opened.module);
+        let first = awaited.chain(self.unopened.iter().copied()).min()?;
+        let path = self.shared.get(first).map(|module| module.def.path).unwrap_or_default();
+        let files = match self.awaited.len() + self.unopened.len() {
+            1 => format!("{path} was not opened in time: its"),
+            count => format!("{count} files were not opened in time, {path} the first: their"),
         };
         Some(Note {
             topic: "files-late".to_string(),
             text: format!("{files} code has no names, and stacks end at it."),
             fix: Some(
-                "Find out what holds it up: a disk, another machine, or a process that serves its file system."
-                    .to_string(),
+                "Find out what holds it up: a disk, another machine, or a process that serves files.".to_string(),
             ),
         })
     }

@@ -3,8 +3,8 @@
 //! tests answers from tables.
 
 use super::maps::Mapping;
-use crate::model::ObjectFile;
 use crate::model::limits::{MAPS_BYTES, PROC_BYTES, USER_MAPS_BYTES};
+use crate::model::{FileStamp, ObjectFile};
 use crate::sys::bpf::ReturnSites;
 use crate::sys::cgroupfs::{CgroupFs, Hierarchy, directories, membership};
 use crate::sys::files;
@@ -14,6 +14,7 @@ use crate::sys::procfs::{ProcFs, clock_tick, task_stat};
 use crate::units::Nanos;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
@@ -23,8 +24,8 @@ use std::path::PathBuf;
 pub trait ProcSource {
     /// The text of `/proc/PID/maps`, up to a limit.
     fn maps(&mut self, pid: u32) -> Asked<Vec<u8>>;
-    /// Texts of mappings that came too late, by process.
-    fn late_maps(&mut self) -> Vec<(u32, Vec<u8>)>;
+    /// Answers that came too late.
+    fn late(&mut self) -> Vec<Come>;
     /// A file of a task, by its name below `/proc/ID`.
     ///
     /// # Errors
@@ -65,8 +66,29 @@ pub enum Asked<T> {
     Is(T),
     /// There is none: the process is gone, or may not be read.
     Nothing,
-    /// It took too long.
-    Late,
+    /// It took too long. The answer may come later, with this number.
+    Late(u64),
+}
+
+/// The number of an answer that never comes.
+pub const NEVER: u64 = 0;
+
+/// An answer that came too late.
+#[derive(Debug)]
+pub enum Come {
+    /// The mappings of a process.
+    Maps(u32, Vec<u8>),
+    /// A file that was to be opened, by the number it was promised with.
+    File(u64, OpenedFile),
+}
+
+/// What is to come.
+#[derive(Debug, Clone, Copy)]
+enum Awaited {
+    /// The mappings of this process.
+    Maps(u32),
+    /// A file that this process mapped.
+    File(u32),
 }
 
 impl<T> Asked<T> {
@@ -99,8 +121,9 @@ pub struct LiveProc {
     cgroups: Option<Hierarchy>,
     /// Where measured functions return to; `None` if none is measured.
     pub return_sites: Option<ReturnSites>,
-    /// Look-ups of mappings that have no answer yet, and whose they are.
-    late: FxHashMap<u64, u32>,
+    /// Look-ups that have no answer yet.
+    awaited: FxHashMap<u64, Awaited>,
+    /// Processes whose mappings are asked for later.
     put_off: VecDeque<u32>,
     /// Bytes of mappings that were read, by user.
     read_of: FxHashMap<u32, u64>,
@@ -116,7 +139,7 @@ impl LiveProc {
             root,
             cgroups: cgroups.and_then(|cgroups| cgroups.of_perf().cloned()),
             return_sites: None,
-            late: FxHashMap::default(),
+            awaited: FxHashMap::default(),
             put_off: VecDeque::new(),
             read_of: FxHashMap::default(),
         }
@@ -169,26 +192,30 @@ impl LiveProc {
     /// Asks for the mappings of a process; what has no answer in time is remembered.
     fn ask_maps(&mut self, pid: u32) -> Asked<Vec<u8>> {
         if self.reader.user(pid).is_some_and(|user| self.has_enough(user)) {
-            return Asked::Late;
+            return Asked::Late(NEVER);
         }
-        let maps = LookUp::Read { file: "maps".to_string(), most: MAPS_BYTES };
-        match self.bytes(pid, maps) {
-            Ok(text) => {
+        match self.reader.look_up_or_later(pid, LookUp::Read { file: "maps".to_string(), most: MAPS_BYTES }) {
+            Ok(Looked::Bytes(text)) => {
                 self.count(pid, &text);
                 Asked::Is(text)
             }
-            Err(Unanswered::Refused(_)) => Asked::Nothing,
+            Ok(_) | Err(Unanswered::Refused(_)) => Asked::Nothing,
             Err(Unanswered::Late(number)) => {
-                self.late.insert(number, pid);
-                Asked::Late
+                self.awaited.insert(number, Awaited::Maps(pid));
+                Asked::Late(number)
             }
             Err(Unanswered::Busy) => {
                 if self.put_off.len() < PUT_OFF {
                     self.put_off.push_back(pid);
                 }
-                Asked::Late
+                Asked::Late(NEVER)
             }
         }
+    }
+
+    fn opened(&self, pid: u32, (file, stamp, below_its_root): (File, FileStamp, bool)) -> OpenedFile {
+        let root = if below_its_root { self.root.join(format!("{pid}/root")) } else { PathBuf::from("/") };
+        OpenedFile { file: files::object_of_length(file, stamp.size).stamped(stamp), root }
     }
 }
 
@@ -197,27 +224,29 @@ impl ProcSource for LiveProc {
         self.ask_maps(pid)
     }
 
-    fn late_maps(&mut self) -> Vec<(u32, Vec<u8>)> {
-        let mut found = Vec::new();
-        if self.late.is_empty() && self.put_off.is_empty() {
-            return found;
+    fn late(&mut self) -> Vec<Come> {
+        let mut come = Vec::new();
+        if self.awaited.is_empty() && self.put_off.is_empty() {
+            return come;
         }
         for (number, answer) in self.reader.late() {
-            let Some(pid) = self.late.remove(&number) else { continue };
-            match answer {
-                Ok(Looked::Bytes(text)) => {
+            match (self.awaited.remove(&number), answer) {
+                (Some(Awaited::Maps(pid)), Ok(Looked::Bytes(text))) => {
                     self.count(pid, &text);
-                    found.push((pid, text));
+                    come.push(Come::Maps(pid, text));
                 }
-                Err(Unanswered::Busy) => self.put_off.push_back(pid),
+                (Some(Awaited::Maps(pid)), Err(Unanswered::Busy)) => self.put_off.push_back(pid),
+                (Some(Awaited::File(pid)), Ok(Looked::File { file, stamp, below_its_root })) => {
+                    come.push(Come::File(number, self.opened(pid, (file, stamp, below_its_root))));
+                }
                 _ => {}
             }
         }
         for _ in 0..IN_ROUND.min(self.put_off.len()) {
             let Some(pid) = self.put_off.pop_front() else { break };
-            found.extend(self.ask_maps(pid).found().map(|text| (pid, text)));
+            come.extend(self.ask_maps(pid).found().map(|text| Come::Maps(pid, text)));
         }
-        found
+        come
     }
 
     fn read(&mut self, task: u32, file: &str) -> io::Result<Vec<u8>> {
@@ -253,13 +282,16 @@ impl ProcSource for LiveProc {
     fn open(&mut self, pid: u32, path: &str, mapping: &Mapping<'_>) -> Asked<OpenedFile> {
         let Mapping { start, end, identity, .. } = *mapping;
         let look_up = LookUp::Mapped { path: path.to_string(), start, end, identity };
-        match self.reader.look_up(pid, look_up) {
+        match self.reader.look_up_or_later(pid, look_up) {
             Ok(Looked::File { file, stamp, below_its_root }) => {
-                let root = if below_its_root { self.root.join(format!("{pid}/root")) } else { PathBuf::from("/") };
-                Asked::Is(OpenedFile { file: files::object_of_length(file, stamp.size).stamped(stamp), root })
+                Asked::Is(self.opened(pid, (file, stamp, below_its_root)))
             }
             Ok(_) | Err(Unanswered::Refused(_)) => Asked::Nothing,
-            Err(Unanswered::Late(_) | Unanswered::Busy) => Asked::Late,
+            Err(Unanswered::Busy) => Asked::Late(NEVER),
+            Err(Unanswered::Late(number)) => {
+                self.awaited.insert(number, Awaited::File(pid));
+                Asked::Late(number)
+            }
         }
     }
 
@@ -315,8 +347,10 @@ pub(crate) mod fake {
     pub struct Tables {
         /// Maps by process.
         pub maps: HashMap<u32, String>,
-        /// Processes whose maps come late.
+        /// Processes whose maps and files come late.
         pub slow: Vec<u32>,
+        /// Files that are late, by number.
+        pub late_files: Vec<u64>,
         /// How often maps were read.
         pub reads: usize,
         /// Paths that were opened, in order.
@@ -331,19 +365,29 @@ pub(crate) mod fake {
         pub return_sites: Vec<u64>,
     }
 
+    impl Tables {
+        fn file(&self) -> ObjectFile {
+            self.image.clone().unwrap_or_else(|| ObjectFile::new(*b"abc"))
+        }
+    }
+
     impl ProcSource for Tables {
         fn maps(&mut self, pid: u32) -> Asked<Vec<u8>> {
             self.reads += 1;
             match self.maps.get(&pid) {
-                Some(_) if self.slow.contains(&pid) => Asked::Late,
+                Some(_) if self.slow.contains(&pid) => Asked::Late(NEVER),
                 Some(text) => Asked::Is(text.clone().into_bytes()),
                 None => Asked::Nothing,
             }
         }
 
-        fn late_maps(&mut self) -> Vec<(u32, Vec<u8>)> {
-            let come = std::mem::take(&mut self.slow).into_iter();
-            come.filter_map(|pid| Some((pid, self.maps.get(&pid)?.clone().into_bytes()))).collect()
+        fn late(&mut self) -> Vec<Come> {
+            let slow = std::mem::take(&mut self.slow).into_iter();
+            let maps = slow.filter_map(|pid| Some(Come::Maps(pid, self.maps.get(&pid)?.clone().into_bytes())));
+            let numbers = std::mem::take(&mut self.late_files).into_iter();
+            let file = || OpenedFile { file: self.file(), root: PathBuf::from("/") };
+            let files = numbers.map(|number| Come::File(number, file()));
+            maps.chain(files).collect()
         }
 
         fn read(&mut self, _: u32, _: &str) -> io::Result<Vec<u8>> {
@@ -385,10 +429,10 @@ pub(crate) mod fake {
         fn open(&mut self, pid: u32, path: &str, _: &Mapping<'_>) -> Asked<OpenedFile> {
             self.opened.push(path.to_string());
             if self.slow.contains(&pid) {
-                return Asked::Late;
+                self.late_files.push(self.opened.len() as u64);
+                return Asked::Late(self.opened.len() as u64);
             }
-            let file = self.image.clone().unwrap_or_else(|| ObjectFile::new(*b"abc"));
-            Asked::Is(OpenedFile { file, root: PathBuf::from("/") })
+            Asked::Is(OpenedFile { file: self.file(), root: PathBuf::from("/") })
         }
 
         fn cgroup(&mut self, pid: u32) -> Option<String> {
@@ -450,16 +494,15 @@ mod tests {
         std::fs::write(root.path().join("6/maps"), "there\n").unwrap();
         let mut proc = LiveProc::new(root.path());
         proc.begin();
-        assert!(matches!(proc.maps(7), Asked::Late), "nobody writes to it");
+        assert!(matches!(proc.maps(7), Asked::Late(1)), "nobody writes to it");
         assert_eq!(proc.maps(6).found().as_deref(), Some(b"there\n".as_slice()));
         assert!(matches!(proc.maps(5), Asked::Nothing));
-        assert_eq!(proc.late_maps(), vec![]);
+        assert!(proc.late().is_empty());
         std::fs::write(&fifo, "at last\n").unwrap();
         let begun = std::time::Instant::now();
         loop {
-            let late = proc.late_maps();
-            if !late.is_empty() {
-                assert_eq!(late, [(7, b"at last\n".to_vec())]);
+            if let Some(come) = proc.late().pop() {
+                assert!(matches!(come, Come::Maps(7, text) if text == b"at last\n"));
                 break;
             }
             assert!(begun.elapsed().as_secs() < 30, "it never came");

@@ -7,7 +7,7 @@ use super::jit_tables::JitTables;
 use super::maps::{self, Mapping, Memory};
 use super::measured_calls;
 use super::modules::Modules;
-use super::proc_source::{Asked, ProcSource};
+use super::proc_source::{Asked, Come, ProcSource};
 use super::trampolines::Trampolines;
 use crate::abi::perf::TaskRecord;
 use crate::model::{Event, TaskChange, TaskEvent};
@@ -95,13 +95,25 @@ impl Tasks {
         Arc::clone(&process.space)
     }
 
-    /// Takes the mappings that came later than they were waited for.
-    pub fn take_late_maps<W: ProcSource>(&mut self, with: &mut TaskContext<'_, W>) {
-        for (pid, text) in with.proc.late_maps() {
-            let Some(process) = self.processes.get_mut(&pid).filter(|process| process.awaits_maps) else { continue };
-            process.take(pid, &text, with);
-            // What was mapped while the text was on its way may not be in it.
-            process.gaps = self.gaps.wrapping_sub(1);
+    /// Takes the mappings and files that came later than they were waited for.
+    pub fn take_late<W: ProcSource>(&mut self, with: &mut TaskContext<'_, W>) {
+        for come in with.proc.late() {
+            match come {
+                Come::Maps(pid, text) => {
+                    let awaiting = |process: &&mut Process| process.awaits_maps;
+                    let Some(process) = self.processes.get_mut(&pid).filter(awaiting) else { continue };
+                    process.take(pid, &text, with);
+                    // What was mapped while the text was on its way may not be in it.
+                    process.gaps = self.gaps.wrapping_sub(1);
+                }
+                Come::File(number, opened) => {
+                    let Some((module, code)) = with.modules.come(number, opened) else { continue };
+                    let mapping = |process: &&mut Process| process.space.has(module);
+                    for process in self.processes.values_mut().filter(mapping) {
+                        Arc::make_mut(&mut process.space).set_code(module, &code);
+                    }
+                }
+            }
         }
     }
 
@@ -342,7 +354,7 @@ impl Process {
         match with.proc.maps(pid) {
             Asked::Is(text) => self.take(pid, &text, with),
             Asked::Nothing => {}
-            Asked::Late => self.awaits_maps = true,
+            Asked::Late(_) => self.awaits_maps = true,
         }
     }
 
@@ -382,8 +394,8 @@ fn task_event(at: Nanos, pid: u32, tid: u32, change: TaskChange) -> Event {
 mod tests {
     use super::*;
     use crate::collect::sampler::proc_source::fake::Tables;
-    use crate::model::Identity;
     use crate::model::limits::MAPS_BYTES;
+    use crate::model::{Identity, ObjectFile};
 
     struct Fixture {
         tasks: Tasks,
@@ -498,10 +510,25 @@ mod tests {
         assert_eq!(fixture.proc.reads, 2, "it was asked for");
         assert_eq!(fixture.tasks.without_maps(), [(5, "task-5"), (6, "task-6")]);
         fixture.tasks.named(Nanos(2), 6, 6, "other", true, &mut fixture.out);
-        fixture.with(|tasks, with| tasks.take_late_maps(with));
+        fixture.with(|tasks, with| tasks.take_late(with));
         assert_eq!((fixture.found(5, 0x1010), fixture.found(6, 0x1010)), (Some(0x10), None));
         assert_eq!(fixture.tasks.without_maps(), []);
         assert!(fixture.with(|tasks, with| tasks.reread_if_stale(5, with)).is_some(), "newer mappings are looked for");
+    }
+
+    #[test]
+    fn a_file_that_opens_late_has_its_tables_wherever_it_is_mapped() {
+        let mut fixture = Fixture::new(&[(5, MAPS), (6, MAPS)]);
+        fixture.proc.image = Some(ObjectFile::new(std::fs::read("/bin/sh").expect("a shell")));
+        fixture.proc.slow.push(5);
+        fixture.map(5, 0x9000, "/bin/late");
+        fixture.fork(7, 7, 5);
+        let has_tables = |fixture: &Fixture, pid| fixture.tasks.processes[&pid].space.unwind.has_tables(0x9001);
+        assert!(!has_tables(&fixture, 5) && fixture.modules.late_note().is_some());
+        fixture.with(|tasks, with| tasks.take_late(with));
+        assert!(has_tables(&fixture, 5) && has_tables(&fixture, 7) && fixture.modules.late_note().is_none());
+        let module = fixture.tasks.processes[&5].space.find(0x9001).expect("it is mapped").0;
+        assert!(fixture.modules.shared().get(module).is_some_and(|module| module.file.is_some()), "and its names");
     }
 
     #[test]

@@ -187,10 +187,14 @@ impl Naming {
     fn name_some(&mut self) -> Vec<Event> {
         let Some((module, frames)) = self.wanted.next(BATCH) else { return Vec::new() };
         let begun = Clock::start();
-        if self.added.insert(module)
-            && let Some((source, user)) = self.source(module)
-        {
+        if !self.added.contains(&module) {
+            let Some((source, user)) = self.source(module) else {
+                // Its file may be opened yet.
+                self.late.extend(frames);
+                return Vec::new();
+            };
             self.client.add(module, source, user);
+            self.added.insert(module);
         }
         let (names, later) = self.client.names(module, frames.iter().map(|frame| frame.address).collect());
         self.wanted.took(module, begun.now());

@@ -66,7 +66,7 @@ impl Pool {
             return send(asker, &Answer { number: question.number, found: Found::Busy }, None);
         }
         state.queue.push_back(Job { user, question, asker: asker.clone() });
-        if state.idle == 0 && state.threads < THREADS {
+        if state.queue.len() > state.idle && state.threads < THREADS {
             let pool = self.clone();
             state.threads += usize::from(std::thread::Builder::new().spawn(move || pool.work()).is_ok());
         }

@@ -8,7 +8,7 @@ use crate::model::FileStamp;
 use crate::sys::clock::Clock;
 use crate::sys::helper::Channel;
 use crate::units::Nanos;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,13 @@ pub enum Unanswered {
     Busy,
 }
 
+/// An answer, and whether it is wanted although it is late.
+struct Answered {
+    number: u64,
+    is_wanted: bool,
+    looked: Result<Looked, Unanswered>,
+}
+
 /// Asks a helper for what it reads.
 #[derive(Debug)]
 pub struct ProcReader {
@@ -57,8 +64,8 @@ pub struct ProcReader {
     due: Nanos,
     budget: Budget,
     asked: u64,
-    /// Look-ups without an answer.
-    unanswered: FxHashSet<u64>,
+    /// Look-ups without an answer, and whether it is wanted later, too.
+    unanswered: FxHashMap<u64, bool>,
     /// Answers that came later than they were waited for.
     late: Vec<(u64, Result<Looked, Unanswered>)>,
 }
@@ -75,7 +82,7 @@ impl ProcReader {
             due: Nanos(0),
             budget: Budget::new(patience, clock.now()),
             asked: 0,
-            unanswered: FxHashSet::default(),
+            unanswered: FxHashMap::default(),
             late: Vec::new(),
         }
     }
@@ -90,11 +97,23 @@ impl ProcReader {
     /// # Errors
     /// Why there is no answer.
     pub fn look_up(&mut self, task: u32, look_up: LookUp) -> Result<Looked, Unanswered> {
+        self.wait_for(task, look_up, false)
+    }
+
+    /// The same, and [`ProcReader::late`] has the answer if it comes later.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub fn look_up_or_later(&mut self, task: u32, look_up: LookUp) -> Result<Looked, Unanswered> {
+        self.wait_for(task, look_up, true)
+    }
+
+    fn wait_for(&mut self, task: u32, look_up: LookUp, or_later: bool) -> Result<Looked, Unanswered> {
         let before = self.clock.now();
         if self.unanswered.len() >= UNANSWERED {
             self.receive();
         }
-        let number = self.ask(task, look_up).ok_or(Unanswered::Busy)?;
+        let number = self.ask(task, look_up, or_later).ok_or(Unanswered::Busy)?;
         let user = self.user(task);
         let until = before + self.budget.of(user, before);
         loop {
@@ -102,14 +121,14 @@ impl ProcReader {
             let left = until - now.min(until);
             let is_ready = self.channel.as_ref().is_some_and(|channel| channel.is_ready(left));
             let answer = if is_ready { self.answer() } else { None };
-            let done = answer.as_ref().is_some_and(|(of, _)| *of == number);
+            let done = answer.as_ref().is_some_and(|answer| answer.number == number);
             if done || !is_ready {
                 let now = self.clock.now();
                 self.budget.waited(user, now - before, now);
             }
             match answer {
-                Some((of, found)) if of == number => return found,
-                Some(late) => self.late.push(late),
+                Some(answer) if answer.number == number => return answer.looked,
+                Some(answer) => self.keep(answer),
                 None if self.channel.is_none() => return Err(Unanswered::Busy),
                 None => return Err(Unanswered::Late(number)),
             }
@@ -132,12 +151,18 @@ impl ProcReader {
     fn receive(&mut self) {
         while !self.unanswered.is_empty() && self.channel.as_ref().is_some_and(|channel| channel.is_ready(Nanos(0))) {
             let Some(answer) = self.answer() else { break };
-            self.late.push(answer);
+            self.keep(answer);
+        }
+    }
+
+    fn keep(&mut self, answer: Answered) {
+        if answer.is_wanted {
+            self.late.push((answer.number, answer.looked));
         }
     }
 
     /// Sends a question; `None` if too many have no answer, or there is no helper.
-    fn ask(&mut self, task: u32, look_up: LookUp) -> Option<u64> {
+    fn ask(&mut self, task: u32, look_up: LookUp, or_later: bool) -> Option<u64> {
         if self.unanswered.len() >= UNANSWERED {
             return None;
         }
@@ -154,12 +179,12 @@ impl ProcReader {
             return None;
         }
         self.asked = number;
-        self.unanswered.insert(number);
+        self.unanswered.insert(number, or_later);
         Some(number)
     }
 
     /// The next answer, which has begun to come; `None` if the helper is gone.
-    fn answer(&mut self) -> Option<(u64, Result<Looked, Unanswered>)> {
+    fn answer(&mut self) -> Option<Answered> {
         let packet = self.channel.as_ref()?.receive().ok();
         let answer = packet.and_then(|packet| {
             let answer: Answer = postcard::from_bytes(&packet.bytes).ok()?;
@@ -169,7 +194,7 @@ impl ProcReader {
             self.lose();
             return None;
         };
-        self.unanswered.remove(&number);
+        let is_wanted = self.unanswered.remove(&number).unwrap_or(false);
         let looked = match (found, descriptor) {
             (Found::Bytes(bytes), _) => Ok(Looked::Bytes(bytes)),
             (Found::Numbers(numbers), _) => Ok(Looked::Numbers(numbers)),
@@ -180,14 +205,14 @@ impl ProcReader {
             (Found::Nothing(error), _) => Err(Unanswered::Refused(error)),
             (Found::Busy, _) => Err(Unanswered::Busy),
         };
-        Some((number, looked))
+        Some(Answered { number, is_wanted, looked })
     }
 
     /// The helper is gone, and with it what it was asked for.
     fn lose(&mut self) {
         self.channel = None;
-        let lost = self.unanswered.drain().map(|number| (number, Err(Unanswered::Busy)));
-        self.late.extend(lost);
+        let lost = self.unanswered.drain().filter(|(_, is_wanted)| *is_wanted);
+        self.late.extend(lost.map(|(number, _)| (number, Err(Unanswered::Busy))));
     }
 }
 
@@ -219,10 +244,12 @@ mod tests {
 
     #[test]
     fn what_is_stuck_holds_up_nobody_and_comes_when_it_comes() {
-        let root = stuck(&[7]);
+        let root = stuck(&[7, 8]);
         let mut reader = ProcReader::new(root.path(), Patience::WITHIN);
-        let first = read(&mut reader, 7, "stuck");
-        assert_eq!(first, Err(Unanswered::Late(1)));
+        let stuck = || LookUp::Read { file: "stuck".to_string(), most: 99 };
+        assert!(matches!(reader.look_up_or_later(7, stuck()), Err(Unanswered::Late(1))));
+        assert_eq!(read(&mut reader, 8, "stuck"), Err(Unanswered::Late(2)), "this one is not wanted later");
+        std::fs::write(root.path().join("8/stuck"), "in vain").unwrap();
         assert_eq!(read(&mut reader, 7, "there").unwrap(), b"it is");
         assert_eq!(read(&mut reader, 7, "nothing"), Err(Unanswered::Refused(libc::ENOENT)));
         assert!(reader.late().is_empty());
