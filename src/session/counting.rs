@@ -100,7 +100,7 @@ impl Counting {
         let clock = Clock::start();
         while !self.thread.is_finished() {
             if clock.now() > GRACE {
-                return Err(note("The last readings are missing: what they are read from did not answer in time."));
+                return Err(note("The last readings are missing: they did not end in time."));
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -132,7 +132,7 @@ impl Windows {
     /// Works until the end is requested or nobody reads, and returns the conditions of the target's process.
     fn run(mut self, out: &SyncSender<Vec<Event>>, mailbox: &Receiver<Order>) -> Option<ProcessConditions> {
         // A reading that comes late belongs to no window.
-        limits::prefer_this_thread();
+        limits::set_nice(limits::URGENT);
         self.follow_orders(out, mailbox);
         self.readings.conditions().cloned()
     }

@@ -18,17 +18,12 @@ pub fn raise_open_files() -> Option<u64> {
     open_files()
 }
 
-/// A thread of this nice value has the weight of nine others.
-const PREFERRED: i32 = -10;
+/// The nice value of a thread that must not be late: it weighs as much as nine others.
+pub const URGENT: i32 = -10;
 
-/// Raises the priority of this thread; leaves it as it is where that is not permitted.
-pub fn prefer_this_thread() {
-    let _ = setpriority_process(Some(gettid()), PREFERRED);
-}
-
-/// Takes back what [`prefer_this_thread`] did.
-pub fn prefer_this_thread_no_more() {
-    let _ = setpriority_process(Some(gettid()), 0);
+/// Sets the nice value of this thread; leaves it as it is where that is not permitted.
+pub fn set_nice(nice: i32) {
+    let _ = setpriority_process(Some(gettid()), nice);
 }
 
 #[cfg(test)]
@@ -37,13 +32,13 @@ mod tests {
     use rustix::process::{geteuid, getpriority_process};
 
     #[test]
-    fn only_this_thread_is_preferred_and_only_by_root() {
+    fn only_this_thread_becomes_urgent_and_only_of_root() {
         let raised = std::thread::spawn(|| {
-            prefer_this_thread();
+            set_nice(URGENT);
             getpriority_process(Some(gettid())).ok()
         });
         let own = getpriority_process(None).ok();
-        let expected = if geteuid().is_root() { Some(PREFERRED) } else { own };
+        let expected = if geteuid().is_root() { Some(URGENT) } else { own };
         assert_eq!(raised.join().ok(), Some(expected));
         assert_eq!(getpriority_process(None).ok(), own);
     }

@@ -356,7 +356,7 @@ impl Modules {
         OpenedFile { file, root }: OpenedFile,
     ) -> Option<(ModuleId, Arc<UnwindTables>)> {
         let opened = self.awaited.remove(&number)?;
-        // What is no object file has neither names nor unwind sections.
+        // Other files have neither names nor unwind sections.
         build_id(&file)?;
         if !self.has_room(opened.owner) {
             return None;

@@ -89,7 +89,7 @@ impl Sampler {
         let mut poll = self.watched(&stop)?;
         let (began, mut reason) = self.begin(&mut poll, &stop, counters)?;
         // After the threads that it starts, which would have its priority.
-        limits::prefer_this_thread();
+        limits::set_nice(limits::URGENT);
         counters.sampling();
         let deadline = self.plan.duration.map(|duration| began + duration);
         let mut merge = EventSorter::default();
@@ -417,7 +417,7 @@ impl Sampler {
     }
 }
 
-/// A note about processes, by id and name, that something holds up.
+/// A note about processes, by id and name, whose mappings are not known.
 fn late_processes(late: &[(u32, &str)]) -> Option<Note> {
     const SHOWN: usize = 3;
     let (first, _) = late.first()?;
@@ -426,10 +426,10 @@ fn late_processes(late: &[(u32, &str)]) -> Option<Note> {
     Some(Note {
         topic: "processes-late".to_string(),
         text: format!(
-            "The mappings of {}{more} could not be read in time: their code has no names, and stacks end at it.",
+            "The mappings of {}{more} came too late, or are more than one user's may be (`ironlaw doctor --limits`): their code has no names, and stacks end at it.",
             shown.join(", ")
         ),
-        fix: Some(format!("See what holds it up in /proc/{first}/task/*/stack.")),
+        fix: Some(format!("See whether something holds it up in /proc/{first}/task/*/stack.")),
     })
 }
 

@@ -110,9 +110,9 @@ impl Namer {
     }
 }
 
-/// Something that is no file of ours holds the thread up: it is left alone.
+/// The thread goes on after the deadline: it is left alone.
 fn held_up() -> Note {
-    unfinished("Some functions have no names: the file system that their file lies on does not answer.".to_string())
+    unfinished("Some functions have no names: the search for them did not end in time.".to_string())
 }
 
 fn unfinished(text: String) -> Note {
@@ -242,7 +242,7 @@ fn turn_of(module: Option<&ModuleFile>) -> Turn {
     let Some(ModuleFile { def, file, user, .. }) = module else { return Turn::OfMachine };
     match def.kind {
         ModuleKind::Kernel | ModuleKind::Vdso => Turn::OfMachine,
-        ModuleKind::File if file.as_ref().and_then(ObjectFile::stamp).is_none_or(|stamp| stamp.believed) => {
+        ModuleKind::File if file.as_ref().and_then(ObjectFile::stamp).is_some_and(|stamp| stamp.believed) => {
             Turn::Believed
         }
         ModuleKind::File => Turn::OfUser(*user),

@@ -4,13 +4,13 @@ use super::pool::{Asker, Pool};
 use super::wire::Question;
 use crate::error::Result;
 use crate::sys::helper::{self, Channel, Helper};
-use crate::sys::limits::prefer_this_thread;
+use crate::sys::limits::{URGENT, set_nice};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What the helper is called, and what it is started as.
+/// The helper's name, by which it is started.
 const NAME: &str = "ironlaw-proc";
 
 /// No wait for the helper is longer: it sends what it has at once.
@@ -48,7 +48,7 @@ pub fn serve_readers() -> bool {
     // As lists of processes show it.
     let _ = rustix::thread::set_name(c"ironlaw-proc");
     // Threads have it of the one that starts them.
-    prefer_this_thread();
+    set_nice(URGENT);
     let pool = Pool::new(PathBuf::from("/proc"), true);
     while let Ok(packet) = starter.receive() {
         let Some(reader) = packet.descriptor else { continue };

@@ -4,7 +4,7 @@ use super::perform::{perform, user_of};
 use super::wire::{Answer, Found, Question};
 use crate::sys::files::is_believed;
 use crate::sys::helper::Channel;
-use crate::sys::limits::{prefer_this_thread, prefer_this_thread_no_more};
+use crate::sys::limits::{URGENT, set_nice};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -85,19 +85,18 @@ impl Pool {
             // What an ordinary user has us read shall take no CPU from others.
             let is_preferred = self.is_preferred && !is_ours(user);
             if is_preferred {
-                prefer_this_thread_no_more();
+                set_nice(0);
             }
             let (found, file) = perform(&self.root, task, &look_up);
             if is_preferred {
-                prefer_this_thread();
+                set_nice(URGENT);
             }
-            send(&asker, &Answer { number, found }, file.as_ref());
-            let mut state = self.state();
-            if let Some(busy) = state.busy.get_mut(&user) {
+            // Before it is sent: a reader that does not read now shall not keep others from this user's look-ups.
+            if let Some(busy) = self.state().busy.get_mut(&user) {
                 *busy -= 1;
             }
-            // Another one may wait for this user's thread.
             self.wake.notify_one();
+            send(&asker, &Answer { number, found }, file.as_ref());
         }
     }
 

@@ -36,14 +36,14 @@ pub enum Looked {
     },
 }
 
-/// Why there is no answer.
+/// Why an answer is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unanswered {
     /// The kernel's error: the task is gone, or this user may not read it.
     Refused(i32),
     /// It takes longer than could be waited. The answer may come later, with this number.
     Late(u64),
-    /// Too many look-ups of this user, or all of them, have no answer yet, or there is no helper.
+    /// Too many look-ups of this user or of all wait for answers, or the helper is gone.
     Busy,
 }
 
@@ -95,7 +95,7 @@ impl ProcReader {
     /// Looks up something of a task, and waits for it as long as can be afforded.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Why an answer is missing.
     pub fn look_up(&mut self, task: u32, look_up: LookUp) -> Result<Looked, Unanswered> {
         self.wait_for(task, look_up, false)
     }
@@ -103,7 +103,7 @@ impl ProcReader {
     /// The same, and [`ProcReader::late`] has the answer if it comes later.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Why an answer is missing.
     pub fn look_up_or_later(&mut self, task: u32, look_up: LookUp) -> Result<Looked, Unanswered> {
         self.wait_for(task, look_up, true)
     }
@@ -161,7 +161,7 @@ impl ProcReader {
         }
     }
 
-    /// Sends a question; `None` if too many have no answer, or there is no helper.
+    /// Sends a question; `None` if too many wait for answers, or the helper is gone.
     fn ask(&mut self, task: u32, look_up: LookUp, or_later: bool) -> Option<u64> {
         if self.unanswered.len() >= UNANSWERED {
             return None;
@@ -270,7 +270,7 @@ mod tests {
         let mut asked = 0;
         while !matches!(read(&mut reader, 7, "stuck"), Err(Unanswered::Busy)) {
             asked += 1;
-            assert!(asked <= UNANSWERED, "there is no end to it");
+            assert!(asked <= UNANSWERED, "it never says that it is busy");
         }
         assert!(asked >= 64, "only {asked} could be asked for");
     }
